@@ -25,6 +25,8 @@ class Net(torch.nn.Module):
 """
 BUFFER = ("self.scale = torch.ones(4)", 'self.register_buffer("scale", torch.ones(4), persistent=False)')
 LIST = NET.replace("torch.ones(4)", "[torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)]")
+HELPER = "def scaled(x, factor):\n    return x * factor\n"
+MOVED = ("x * factor", "x * factor.to(x.device)")
 MODULES = ("self.scale = [torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)]", "self.scale = torch.nn.ModuleList([])")
 
 

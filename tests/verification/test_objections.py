@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from objection_cases import BUFFER, LIST, MODULES, NET, found, strengths
+from objection_cases import BUFFER, HELPER, LIST, MODULES, MOVED, NET, found, strengths
 
-HELPER = "def scaled(x, factor):\n    return x * factor\n"
-MOVED = ("x * factor", "x * factor.to(x.device)")
 FORWARD = NET.replace("self.linear(x) * self.scale", "self.linear(torch.ones(x, 4))")
 WEIGHT = ("torch.ones(x, 4)", "torch.ones(x, 4, device=self.linear.weight.device)")
 CACHE = """import torch
@@ -75,6 +73,29 @@ def test_a_cast_of_a_module_reaches_a_buffer(cast: str) -> None:
     assert strengths(NET, BUFFER, {"other.py": "from net import Net\nnet = Net().half()\n"}) == ["strong"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("weight = torch.ones(3).half()\nnet = Net()\nnet.to(weight)\n", ["strong"]),
+        ("net = Net()\nnet.to(device)\n", []),
+        ("def small(thing):\n    return thing.half()\nsmall(Net())\n", ["strong"]),
+        ("def small(thing):\n    return thing.half()\nnet = Net().eval()\nsmall(net)\n", ["strong"]),
+        ("def small(thing):\n    return thing.half()\nsmall(torch.ones(3))\n", []),
+    ],
+)
+def test_a_cast_that_does_not_name_the_module_or_the_type(text: str, expected: list[str]) -> None:
+    assert strengths(NET, BUFFER, {"other.py": f"import torch\nfrom net import Net\n{text}"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("x.copy_(saved[name])", ["strong"]), ("x.copy_(y)", []), ("saved[name] = x", ["weak"])],
+)
+def test_a_loop_that_asks_for_each_buffer_by_name(line: str, expected: list[str]) -> None:
+    text = f"def pull(net, saved, y):\n    for name, x in net.named_buffers():\n        {line}\n"
+    assert strengths(NET, BUFFER, {"pull.py": text}) == expected
+
+
 def test_a_loop_over_buffers() -> None:
     text = "def average(a, b):\n    for x, y in zip(a.buffers(), b.buffers()):\n        x.lerp_(y, 0.1)\n"
     assert strengths(NET, BUFFER, {"ema.py": text}, dtype="torch.int64") == ["strong"]
@@ -89,8 +110,26 @@ def test_a_buffer_that_is_written_by_replicas(written: str) -> None:
     train = "import torch\nfrom net import Net\nnet = torch.nn.DataParallel(Net())\n"
     processes = train.replace("DataParallel", "parallel.DistributedDataParallel")
     assert strengths(text, BUFFER, {"train.py": train}) == ["strong"]
-    assert strengths(text, BUFFER, {"train.py": processes}) == strengths(text, BUFFER) == []
+    assert strengths(text, BUFFER, {"train.py": processes}) == ["weak"]
+    apart = processes.replace("Net())", "Net(), broadcast_buffers=False)")
+    assert strengths(text, BUFFER, {"train.py": apart}) == strengths(text, BUFFER) == []
     assert strengths(NET, BUFFER, {"train.py": train}) == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "text"),
+    [
+        ("offset", "torch.ones(4) * offset", "net = DistributedDataParallel(Net(int(os.environ['RANK']) + rank))\n"),
+        ("rank", "torch.ones(4) * rank", "def work(number):\n    return DDP(Net(number))\n"),
+        ("offset", "torch.ones(4) * dist.get_rank()", "net = DDP(Net(0))\n"),
+    ],
+)
+def test_a_buffer_of_the_rank_of_its_process(parameter: str, value: str, text: str) -> None:
+    net = NET.replace("__init__(self)", f"__init__(self, {parameter})", 1).replace("torch.ones(4)", value)
+    change = (f"self.scale = {value}", f'self.register_buffer("scale", {value}, persistent=False)')
+    assert strengths(net, change, {"train.py": f"from net import Net\n{text}"}) == ["strong"]
+    alone = text.replace("DDP(", "(").replace("DistributedDataParallel(", "(")
+    assert strengths(net, change, {"train.py": f"from net import Net\n{alone}"}) == []
 
 
 def test_modules_that_join_the_state_dict() -> None:
@@ -104,42 +143,6 @@ def test_modules_that_join_the_state_dict() -> None:
         "return self.linear(x)", "with torch.no_grad():\n            y = self.scale[0](x)\n        return y"
     )
     assert strengths(frozen.replace(" * self.scale\n", "\n"), MODULES) == ["strong"]
-
-
-@pytest.mark.parametrize("given", ["0.5", "[1.0, 2.0]", "None", "weights", "numpy.ones(3)", "factor=2"])
-def test_a_caller_that_passes_no_tensor(given: str) -> None:
-    text = f"from net import scaled\nweights = [1, 2]\nprint(scaled(torch.ones(3), {given}))\n"
-    assert strengths(HELPER, MOVED, {"other.py": text}) == ["strong"]
-
-
-@pytest.mark.parametrize("given", ["torch.ones(3)", "tensor", "other.weights", "net(x)"])
-def test_a_caller_that_may_pass_a_tensor(given: str) -> None:
-    assert found(HELPER, MOVED, {"other.py": f"from net import scaled\nprint(scaled(torch.ones(3), {given}))\n"}) == []
-
-
-@pytest.mark.parametrize(
-    ("annotation", "expected"),
-    [
-        ("torch.Tensor", []),
-        ("Optional[torch.Tensor]", []),
-        ("Union[np.ndarray, torch.Tensor]", ["weak"]),
-        ("ArrayOrTensor", ["weak"]),
-        ("types.ArrayOrTensor", ["weak"]),
-        ("TensorOnly", []),
-    ],
-)
-def test_a_device_that_is_read_of_what_may_be_an_array(annotation: str, expected: list[str]) -> None:
-    before = f"def scaled(x: {annotation}, factor):\n    return x * factor\n"
-    aliases = {"types.py": "ArrayOrTensor = Union[np.ndarray, torch.Tensor]\nTensorOnly = Union[torch.Tensor]\n"}
-    assert strengths(before, MOVED, aliases) == expected
-
-
-def test_a_parameter_that_need_not_be_a_tensor() -> None:
-    assert strengths(HELPER.replace("factor)", "factor=1.0)"), MOVED) == ["strong"]
-    assert strengths(HELPER.replace("factor)", "factor: float)"), MOVED) == ["strong"]
-    assert found(HELPER.replace("factor)", "factor: torch.Tensor = 1.0)"), MOVED) == []
-    guarded = ("x * factor", "x * (factor.to(x.device) if isinstance(factor, torch.Tensor) else factor)")
-    assert found(HELPER.replace("factor)", "factor=1.0)"), guarded) == []
 
 
 def test_a_weight_that_a_layer_may_not_have() -> None:

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.callers import with_passed_values
-from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.callers import as_function, passed_values, with_passed_values
+from devfix.verification.objections.code import Code, Function, functions, instances
 from devfix.verification.objections.containing import containing, mentions
 from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.held_objects import class_of
 from devfix.verification.objections.introduced import Introduced
-from devfix.verification.objections.value_kinds import is_of_numbers, kind_of
+from devfix.verification.objections.value_kinds import is_of_numbers, kind_of, parameters
 
 NO_TENSOR = "and a buffer takes tensors alone"
 _CASTS = {"half": "float16", "bfloat16": "bfloat16", "double": "float64"}
 _DTYPE = re.compile(r"\b(float16|half|bfloat16|float64|double|float8\w*|\w*dtype)\b")
-_MODULE_NAMES = frozenset({"model", "module", "net", "network", "backbone", "encoder", "decoder", "unet", "vae"})
+MODULE_NAMES = frozenset({"model", "module", "net", "network", "backbone", "encoder", "decoder", "unet", "vae"})
 _KEEPS = frozenset({"copy_", "to", "cpu", "cuda", "detach", "clone", "requires_grad_", "numel", "element_size"})
 
 
@@ -52,7 +52,7 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
     owner, stem = class_of(holder, what, failure) if what.kind == "call" and holder else ("", "")
     if not owner or not name.isidentifier():
         return
-    for each in _assignments(name, code.family(owner), code):
+    for each in _assignments(name, code.family(owner), code, constructed=True):
         if each.strength == "strong":
             numbers = each.numbers and what.root
             yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), numbers)
@@ -63,14 +63,18 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
             yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
 
 
-def _assignments(name: str, family: frozenset[str], code: Code) -> Iterator[Objection]:
-    """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them."""
+def _assignments(name: str, family: frozenset[str], code: Code, constructed: bool = False) -> Iterator[Objection]:
+    """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them.
+
+    The constructor's are left out unless asked for: there a buffer is registered instead.
+    """
     for path, tree in code.trees(name):
         made = instances(tree, family)
         for owner, function, node in functions(tree):
             for target, value in _attribute_assignments(node, name):
                 receiver = ast.unparse(target)
-                if receiver == "self" and (owner not in family or (function and function.name == "__init__")):
+                is_first = function is not None and function.name == "__init__"
+                if receiver == "self" and (owner not in family or (is_first and not constructed)):
                     continue
                 value = with_passed_values(value, path, owner, function, code)
                 kind = kind_of(value, function)
@@ -125,23 +129,46 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
     """
     modules = {each.expression for frame in failure.frames for each in frame.scope if each.kind == "module"}
     for path, tree in code.trees(*(f".{name}(" for name in _CASTS), ".to("):
-        made = _new_modules(tree, holding)
-        for node in ast.walk(tree):
+        made = new_modules(tree, holding)
+        for owner, function, node in functions(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
-            name, receiver = node.func.attr, ast.unparse(node.func.value)
-            args = " ".join(ast.unparse(each) for each in (*node.args, *(word.value for word in node.keywords)))
-            cast = (name in _CASTS and not node.args) or (name in ("to", "type") and _DTYPE.search(args))
-            if not cast or made.get(receiver, True) is False:
+            receiver = ast.unparse(node.func.value)
+            if not _is_cast(node, function or as_function(tree)) or made.get(receiver, True) is False:
                 continue
             last = receiver.rpartition(".")[2]
             is_new = _is_new_module(node.func.value) and mentions(node.func.value, holding)
-            if receiver in modules or receiver in made or last in _MODULE_NAMES or is_new:
+            is_known = receiver in modules or receiver in made or last in MODULE_NAMES or is_new
+            if is_known or _is_given_one(receiver, path, owner, function, holding, code):
                 problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
                 yield Objection("strong", f"{problem}, including `{what.name}`, which was not cast as an attribute")
 
 
-def _new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
+def _is_cast(call: ast.Call, function: Function) -> bool:
+    """Return whether a call of a method gives a module another dtype: by name, by a dtype, or by that of a tensor."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    args = " ".join(ast.unparse(each) for each in (*call.args, *(word.value for word in call.keywords)))
+    if name in _CASTS:
+        return not call.args
+    is_like = name == "to" and len(call.args) == 1 and kind_of(call.args[0], function) == "tensor"
+    return name in ("to", "type") and (_DTYPE.search(args) is not None or is_like)
+
+
+def _is_given_one(
+    name: str, path: str, owner: str, function: Function | None, holding: frozenset[str], code: Code
+) -> bool:
+    """Return whether a name is a parameter of a function that some caller gives a new module with the buffer."""
+    if function is None or name not in parameters(function):
+        return False
+    for _, _, given, around in passed_values(path, owner, function, name, code):
+        assigned = (each for each in ast.walk(around) if isinstance(each, ast.Assign))
+        named = [each.value for each in assigned if ast.unparse(given) in map(ast.unparse, each.targets)]
+        if any(_is_new_module(each) and mentions(each, holding) for each in (given, *named)):
+            return True
+    return False
+
+
+def new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
     """Return the names to which a file assigns a new module, moved or not, and whether that may hold the buffer."""
     made: dict[str, bool] = {}
     for node in ast.walk(tree):
@@ -151,6 +178,11 @@ def _new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
                 name = ast.unparse(target)
                 made[name] = made.get(name, False) or mentions(node.value, known)
     return made
+
+
+def may_hold(receiver: ast.expr, made: dict[str, bool], holding: frozenset[str]) -> bool:
+    """Return whether an expression may be a module that holds one of some classes; `made` has a file's new modules."""
+    return mentions(receiver, holding) if _is_new_module(receiver) else made.get(ast.unparse(receiver), True)
 
 
 def _is_new_module(value: ast.expr) -> bool:
@@ -184,11 +216,24 @@ def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
             }
             is_changed = any(isinstance(each, ast.AugAssign) for statement in body for each in ast.walk(statement))
             works = is_changed or {name for name in done if name.endswith("_")} - _KEEPS
-            if done and done <= _KEEPS and not is_changed:
-                continue
             line = node.iter.lineno
             problem = f"{path}:{line} iterates over all buffers, now including `{what.name}`"
+            if asked_for := _looked_up(node):
+                yield Objection("strong", f"{problem}, and asks for `{asked_for}`, which may not have it")
+                continue
+            if done and done <= _KEEPS and not is_changed:
+                continue
             if works and not is_float:
                 yield Objection("strong", f"{problem}; it holds {dtype}, for which the code there fails or rounds")
             else:
                 yield Objection("weak", problem)
+
+
+def _looked_up(loop: ast.For | ast.comprehension) -> str:
+    """Return the expression by which a loop over named buffers asks another container for the name; "" if none."""
+    name = ast.unparse(loop.target.elts[0]) if isinstance(loop.target, ast.Tuple) and loop.target.elts else ""
+    for statement in loop.body if isinstance(loop, ast.For) else loop.ifs:
+        for each in ast.walk(statement):
+            if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load) and ast.unparse(each.slice) == name:
+                return ast.unparse(each)
+    return ""

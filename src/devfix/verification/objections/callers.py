@@ -14,6 +14,7 @@ from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import (
     Function,
     annotation_of,
+    compares,
     is_mixed,
     is_of_numbers,
     kind_of,
@@ -34,6 +35,7 @@ _TEXTS = (
     "convert_fx",
 )
 _ON_BASE = ("super().__init__",)
+_CALLED = ("forward", "__call__")
 _WITHOUT_WEIGHT = frozenset(
     {"Identity", "Sequential", "ModuleList", "ModuleDict", "ReLU", "GELU", "Dropout", "Flatten"}
 )
@@ -88,7 +90,7 @@ def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:
     for path, call, given, around in passed_values(what.path, what.owner, function, name, code):
         kind = kind_of(given, around)
-        if kind in ("other", "none"):
+        if kind == "other" or (kind == "none" and not compares(function, name)):
             problem = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
             numbers = what.root if what.kind == "call" and is_of_numbers(given, around) else ""
             yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
@@ -101,8 +103,11 @@ def passed_values(
 
     `path` is the function's own file, `owner` its class or "". Classes that derive call a constructor too.
     """
+    if function.name in _CALLED and owner:
+        yield from _passed_to_objects(owner, function, name, code)
+        return
     called = owner if function.name == "__init__" else function.name
-    if not called or (called.startswith("__") and called.endswith("__")) or called == "forward":
+    if not called or (called.startswith("__") and called.endswith("__")):
         return
     order = parameters(function)
     at = order.index(name) if name in order else None
@@ -122,12 +127,35 @@ def passed_values(
             passes_on = not is_method and around_owner in family - {owner} and ast.unparse(node.func) in _ON_BASE
             if not is_call and not passes_on:
                 continue
-            given = next((each.value for each in node.keywords if each.arg == name), None)
-            if given is None and at is not None and at < len(node.args):
-                plain = not any(isinstance(each, ast.Starred) for each in node.args[: at + 1])
-                given = node.args[at] if plain else None
+            given = _given(node, name, at)
             if given is not None:
                 yield file, node, given, around or as_function(tree)
+
+
+def _passed_to_objects(
+    owner: str, function: Function, name: str, code: Code
+) -> Iterator[tuple[str, ast.Call, ast.expr, Function]]:
+    """Yield what calls of objects of a class pass for a parameter of its `forward`: `net(x, 0.5)`, `Net()(x, 0.5)`."""
+    order, family = parameters(function), code.family(owner)
+    for file, tree in code.trees(*family):
+        known = instances(tree, family)
+        for _, around, node in functions(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            func = node.func
+            made = ast.unparse(func.func).rpartition(".")[2] if isinstance(func, ast.Call) else ""
+            given = _given(node, name, order.index(name) if name in order else None)
+            if given is not None and (made in family or ast.unparse(func) in known):
+                yield file, node, given, around or as_function(tree)
+
+
+def _given(call: ast.Call, name: str, at: int | None) -> ast.expr | None:
+    """Return what a call passes for a parameter, by keyword or at a position."""
+    given = next((each.value for each in call.keywords if each.arg == name), None)
+    if given is None and at is not None and at < len(call.args):
+        plain = not any(isinstance(each, ast.Starred) for each in call.args[: at + 1])
+        given = call.args[at] if plain else None
+    return given
 
 
 def _heirs(owner: str, family: frozenset[str], code: Code) -> Iterator[tuple[str, str]]:
@@ -202,6 +230,21 @@ def as_function(tree: ast.Module) -> Function:
     plain = [each for each in tree.body if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
     arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.FunctionDef(name="<module>", args=arguments, body=plain or [ast.Pass()], decorator_list=[])
+
+
+def of_overrides(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield methods of derived classes that do not take the device which is now passed to them."""
+    holder, _, name = what.name.rpartition(".")
+    if what.kind != "device" or holder != "self" or not what.owner:
+        return
+    family = code.family(what.owner)
+    for path, tree in code.trees(f"def {name}("):
+        for owner, _, node in functions(tree):
+            if owner in family and isinstance(node, ast.FunctionDef) and node.name == name:
+                taken = [each.arg for each in (*node.args.args, *node.args.kwonlyargs)]
+                if "device" not in taken and node.args.kwarg is None:
+                    problem = f"{path}:{node.lineno}: {owner}.{name} has no parameter `device`"
+                    yield Objection("strong", f"{problem}, which is now passed to it")
 
 
 def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:

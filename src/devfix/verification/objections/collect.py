@@ -8,18 +8,22 @@ from dataclasses import replace
 from devfix.model import Failure, Patch
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.buffers import of_attributes, of_buffers
-from devfix.verification.objections.callers import of_calls, of_reads
+from devfix.verification.objections.callers import of_calls, of_overrides, of_reads
 from devfix.verification.objections.code import Code
+from devfix.verification.objections.emptied import of_emptied
+from devfix.verification.objections.host_results import of_host_results
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, introduced
+from devfix.verification.objections.members import of_members
+from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules
 from devfix.verification.objections.replicas import of_replicas
-from devfix.verification.objections.stored_devices import of_stored_values
+from devfix.verification.objections.stored_devices import of_left_devices, of_stored_values
 
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
 CHECKS: tuple[Check, ...] = (
-    *(of_buffers, of_replicas, of_attributes, of_modules, of_instances),
-    *(of_calls, of_reads, of_stored_values),
+    *(of_buffers, of_emptied, of_replicas, of_attributes, of_modules, of_members, of_instances),
+    *(of_calls, of_overrides, of_origins, of_reads, of_stored_values, of_left_devices, of_host_results),
 )
 MOST = 8  # reported for one patch
 

@@ -9,6 +9,7 @@ from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.members import registered_names
 
 
 def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
@@ -32,13 +33,14 @@ def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
                 )
     if what.kind != "modules":
         return
-    for path, tree in code.trees(what.name):
+    names = registered_names(what)
+    for path, tree in code.trees(*names):
         for node in ast.walk(tree):
             if not isinstance(node, ast.With) or not any(_is_no_grad(item.context_expr) for item in node.items):
                 continue
-            uses = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr == what.name]
+            uses = [each for each in ast.walk(node) if isinstance(each, ast.Attribute) and each.attr in names]
             if uses:
-                problem = f"{path}:{uses[0].lineno} uses `{what.name}` without gradients"
+                problem = f"{path}:{uses[0].lineno} uses `{uses[0].attr}` without gradients"
                 yield Objection(
                     "strong", f"{problem}: it may be kept out of the parameters on purpose, and would be trained"
                 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
-from devfix.verification.objections.code import Code
+from devfix.verification.objections.code import Code, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import Function, parameters
 
@@ -20,7 +21,7 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     yield from _shared(what, function)
     if what.kind == "call" and what.name not in ("to", "cuda"):
         return
-    device = what.root if what.kind == "device" else _device_argument(what.node)
+    device = device_of(what)
     name = device.split(".")[0].split("[")[0]
     if name not in [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
         return
@@ -56,6 +57,42 @@ def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
             ) and ast.unparse(call.func.value) in names:
                 problem = f"{what.path}:{call.lineno} shares `{ast.unparse(call.func.value)}` with other processes"
                 yield Objection("strong", f"{problem}, which cannot access the memory of a GPU")
+
+
+def of_left_devices(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield moves of a module to the host which do not change the device that its constructor has stored."""
+    holder, _, name = device_of(what).rpartition(".")
+    if holder != "self" or not what.owner:
+        return
+    family = code.family(what.owner) | code.ancestors(what.owner)
+    if any(
+        owner in family and isinstance(node, ast.FunctionDef) and node.name in (name, "to", "cpu", "_apply")
+        for _, tree in code.trees(*(f"class {each}" for each in family))
+        for owner, _, node in functions(tree)
+    ):
+        return  # a property, or a move that may store the device
+    for path, tree in code.trees(".cpu()", ".to("):
+        known = instances(tree, family)
+        for _, _, node in functions(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_to_host(node):
+                receiver = node.func.value
+                made = ast.unparse(receiver.func).rpartition(".")[2] if isinstance(receiver, ast.Call) else ""
+                if made in family or ast.unparse(receiver) in known:
+                    problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` moves the module"
+                    yield Objection("strong", f"{problem}, but does not change the device in `self.{name}`")
+
+
+def _is_to_host(call: ast.Call) -> bool:
+    """Return whether a call of a method moves to the host."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name == "cpu" or (name == "to" and re.search(r"[\"']cpu[\"']", _device_argument(call)) is not None)
+
+
+def device_of(what: Introduced) -> str:
+    """Return the device that is introduced: passed to a factory, or to the method that moves; "" if there is none."""
+    if what.kind == "device":
+        return what.root
+    return _device_argument(what.node) if what.kind == "call" and what.name == "to" else ""
 
 
 def _device_argument(node: ast.AST | None) -> str:

@@ -122,3 +122,9 @@ def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth:
         given = [each.value for each in ast.walk(function) if _gives(each, node.id)]
         return bool(given) and all(is_of_numbers(each, function, depth - 1) for each in given)
     return False
+
+
+def compares(function: Function, expression: str) -> bool:
+    """Return whether a condition in a function mentions an expression: `if weights is not None`."""
+    tests = (each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert))
+    return any(ast.unparse(each) == expression for test in tests for each in ast.walk(test))

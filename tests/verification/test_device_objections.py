@@ -1,0 +1,74 @@
+"""What speaks against the device that an edit introduces: who gets the result, and whether the device is current."""
+
+from __future__ import annotations
+
+import pytest
+from objection_cases import found, strengths
+
+HEAD = """import torch
+
+class Net(torch.nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.device = device
+        self.linear = torch.nn.Linear(4, 4)
+
+"""
+PROPERTY = HEAD + "    @property\n    def ramp(self):\n        return torch.arange(4)\n"
+METHOD = HEAD + "    def ramp(self, x):\n        steps = torch.arange(4)\n        return steps + 1\n"
+OWN = ("torch.arange(4)", "torch.arange(4, device=self.device)")
+GIVEN = ("torch.arange(4)", "torch.arange(4, device=x.device)")
+IMPORT = "import numpy as np\nfrom net import Net\nnet = Net(device)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "on_property", "on_method"),
+    [
+        ("table = {}.numpy()", ["strong"], ["strong"]),
+        ("table = np.asarray({}.float() * 1)", [], []),
+        ("table = np.asarray({}.float()[0])", ["strong"], ["strong"]),
+        ("table = {}\nprint(np.sum(table))", ["strong"], ["strong"]),
+        ("table = {}.cpu().numpy()", [], []),
+        ("table = {} + 1", [], []),
+    ],
+)
+def test_a_result_that_is_passed_to_numpy(text: str, on_property: list[str], on_method: list[str]) -> None:
+    assert strengths(PROPERTY, OWN, {"other.py": IMPORT + text.format("net.ramp") + "\n"}) == on_property
+    called = {"other.py": IMPORT + text.format("net.ramp(x)") + "\n"}
+    assert strengths(METHOD, OWN, called) == on_method
+    assert found(METHOD, GIVEN, called) == []  # the caller chooses
+
+
+def test_a_value_that_is_not_returned() -> None:
+    text = METHOD.replace("return steps + 1", "self.linear(steps)\n        return x")
+    assert found(text, OWN, {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("net = Net(device).cpu()", ["strong"]),
+        ("net.to('cpu')", ["strong"]),
+        ("net.to(device)", []),
+        ("rows = rows.cpu()", []),
+    ],
+)
+def test_a_module_that_is_moved_and_keeps_the_device_of_its_constructor(text: str, expected: list[str]) -> None:
+    other = {"other.py": f"{IMPORT}{text}\n"}
+    assert strengths(METHOD, OWN, other) == expected
+    current = METHOD.replace("        self.device = device\n", "").replace(
+        "    def ramp", "    @property\n    def device(self):\n        return self.linear.weight.device\n\n    def ramp"
+    )
+    assert found(current, OWN, other) == []
+
+
+@pytest.mark.parametrize(
+    ("signature", "expected"),
+    [("self, n", ["strong"]), ("self, n, device", []), ("self, n, *, device=None", []), ("self, n, **more", [])],
+)
+def test_an_override_that_takes_no_device(signature: str, expected: list[str]) -> None:
+    steps = "    def steps(self, n, device=None):\n        return torch.arange(n, device=device)\n"
+    text = HEAD + steps + "    def forward(self, x):\n        return x + self.steps(4)\n"
+    other = f"from net import Net\nclass Wide(Net):\n    def steps({signature}):\n        return torch.ones(n)\n"
+    change = ("self.steps(4)", "self.steps(4, device=x.device)")
+    assert strengths(text, change, {"wide.py": other}) == expected
