@@ -175,5 +175,13 @@ def _stray_from(operand: Operand, is_test: IsTest) -> SourceLocation | None:
 
 
 def _creation_place(operand: Operand) -> SourceLocation | None:
-    event = operand.creation
-    return (event.owned_place or (event.places[0] if event.places else None)) if event is not None else None
+    """Return where a tensor was made; of one that is an attribute of a module, where the module took it."""
+    event, owner = operand.creation, operand.owner
+    if event is None:
+        return None
+    made = event.owned_place or (event.places[0] if event.places else None)
+    if owner is None or owner.kind != "attribute":
+        return made
+    own = (each for each in event.places if each.owned and each.function.startswith(f"{owner.type}."))
+    constructors = (each for each in event.places if each.owned and each.function.endswith(".__init__"))
+    return next(own, None) or next(constructors, None) or made

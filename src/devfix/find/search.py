@@ -97,7 +97,7 @@ class Search:
                 _join(self.lifted, done.tests)
             self._take(done, suite, each)
             _stop_where_interrupted(done)
-            if done.is_cut:
+            if done.lacks(asked):
                 self.notes.add(f"{_OVER} all {suite.name} ran {each.title}; --budget gives more")
             failed.update({*done.tests.results} - {*done.tests.of("passed")})
 

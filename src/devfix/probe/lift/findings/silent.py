@@ -20,6 +20,7 @@ from ...simulation import hooks
 from ...simulation.accelerators import messages
 from ...simulation.patching import undo_with, wrap
 from .. import boundaries, devices
+from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, stale
 
@@ -62,7 +63,7 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
         # A test may look at the attribute itself; what was computed of it since came from a method.
         return (not is_read or _last(value) > holder.arrived) and _note_kept(value, holder, None)
     creation = boundaries.creation_of(value)
-    if creation is None or creation.given != boundaries.Given.GPU:
+    if creation is None or creation.given != Given.GPU:
         return False
     return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, "")
 
@@ -99,7 +100,7 @@ def _last(value: Any) -> int:
 
 def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
-    place = boundaries.made_at(creation[records.SPOTS])
+    place = boundaries.made_at(creation[records.SPOTS], holder.kind)
     if place is None:
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])
