@@ -1,4 +1,4 @@
-"""Silent findings: what a call was given in objects, and what a module has taken from a function."""
+"""Silent findings: what a call was given in objects, and what a module keeps, which test code may look at."""
 
 from __future__ import annotations
 
@@ -54,11 +54,24 @@ class Ordered(torch.nn.Module):
 
 class Larger(Ordered):
     pass
+
+class Counted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = torch.zeros(())
+        self.edges = torch.arange(3.0)
+
+    def forward(self, x):
+        self.calls += 1
+        return x
+
+    def centers(self):
+        return self.edges[1:] - 0.5
 """
 
 TESTS = """
 import torch
-from library import Graph, Larger, Ordered, Store, degrees, labels
+from library import Counted, Graph, Larger, Ordered, Store, degrees, labels
 
 x = torch.ones(3)
 
@@ -85,6 +98,21 @@ def test_another():
 def test_object_on_the_host():
     assert Store().to_other(filled("cpu")).sum().item() == 0
 
+def test_count():
+    counted = Counted()
+    assert counted(x).sum() == 3 and counted.calls == 1 and counted.calls.item() == 1
+
+def test_attribute_that_is_compared():
+    edges = Counted().edges
+    assert (edges >= 0).all() and torch.allclose(edges, torch.arange(3.0)) and edges.max().item() == 2
+    torch.testing.assert_close(edges, torch.arange(3.0))
+
+def test_method():
+    assert (Counted().centers() == torch.tensor([0.5, 1.5])).all()
+
+def test_method_that_is_read():
+    assert (Counted().centers() > 0).all()
+
 def test_index():
     assert Ordered(3)(x).sum() == 3
 
@@ -94,7 +122,7 @@ def test_index_of_a_subclass():
 
 
 @pytest.mark.slow
-def test_objects_and_functions_of_modules(pytester: pytest.Pytester) -> None:
+def test_what_is_given_and_what_is_kept(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(library=LIBRARY, test_library=TESTS)
     record = pytester.mkdir("record")
@@ -108,6 +136,8 @@ def test_objects_and_functions_of_modules(pytester: pytest.Pytester) -> None:
         "attribute_of_an_object": [("result-on-host", "labels")],
         "own_method": [("result-on-host", "Graph.weights")],
         "another": [("result-on-host", "Store.to_other")],
+        "method": [("not-moved", "Counted.__init__")],
+        "method_that_is_read": [("not-moved", "Counted.__init__")],
         "index": [("not-moved", "Ordered.__init__")],
         "index_of_a_subclass": [("not-moved", "Ordered.__init__")],
     }
