@@ -31,12 +31,16 @@ def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tupl
 
 @dataclass(frozen=True)
 class Seen:
-    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before."""
+    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before.
+
+    `past` are the lines at which it did not fail, by causes that were known.
+    """
 
     test: str
     suite: SuiteKind
     device: str
     is_twice: bool = False
+    past: tuple[str, ...] = ()
 
 
 def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
@@ -54,6 +58,7 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
         tests=(seen.test,),
         devices=(seen.device,),
         suite=seen.suite,
+        past=seen.past,
     )
 
 
@@ -89,6 +94,7 @@ def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
         devices=(seen.device,),
         evidence=Evidence(found.call, entered, found.attribute),
         suite=seen.suite,
+        past=seen.past,
         is_twice=seen.is_twice,
     )
 
@@ -148,6 +154,12 @@ def confirmed(cause: Cause, again: Failure | None, is_test: IsTest) -> Cause:
 
 def _place(location: SourceLocation) -> tuple[str, int]:
     return location.path, location.line
+
+
+def failing_place(failure: Failure, is_test: IsTest) -> str:
+    """Return the path and line of the code under test that handed the tensors over; "" where there is none."""
+    place = _failing(failure, is_test)
+    return f"{place.path}:{place.line}" if place.owned else ""
 
 
 def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
