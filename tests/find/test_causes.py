@@ -2,21 +2,26 @@
 
 from devfix.find.causes import Seen, cause_of
 from devfix.find.suites import SuiteKind
-from devfix.model import Diagnosis, Event, Failure, Finding, Frame, Operand, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, Finding, Frame, ModuleOwner, Operand, SourceLocation
 
 FAILS = SourceLocation("library/blur.py", 9, "forward", owned=True)
 MAKES = SourceLocation("library/blur.py", 4, "kernel", owned=True)
 TEST = SourceLocation("tests/test_blur.py", 3, "test_blur", owned=True)
 DOCTEST = SourceLocation("lib/python3.11/doctest.py", 1355, "<module>")
 TAKES = SourceLocation("library/blur.py", 6, "forward", owned=True)
+KEEPS = SourceLocation("library/blur.py", 12, "Blur.__init__", owned=True)
+KEEPS_FOR_ALL = SourceLocation("library/blur.py", 20, "Base.__init__", owned=True)
 SEEN = Seen("tests/test_blur.py::test_blur", SuiteKind.tests, "cuda:0")
 
 
-def place_of(made: SourceLocation, taken: SourceLocation | None = None) -> SourceLocation:
-    history = [Event("factory", "aten::ones", "cpu", (made,))]
+def place_of(
+    made: SourceLocation, taken: SourceLocation | None = None, keeper: SourceLocation | None = None
+) -> SourceLocation:
+    history = [Event("factory", "aten::ones", "cpu", (made, keeper) if keeper else (made,))]
+    owner = ModuleOwner("blur", 0, "Blur", "kernel", "attribute") if keeper else None
     if taken is not None:
         history.append(Event("move", "Tensor.cpu", "cpu", (taken,)))
-    stray = Operand("other", "cpu", history=tuple(history))
+    stray = Operand("other", "cpu", history=tuple(history), owner=owner)
     frames = tuple(Frame(place) for place in (TEST, FAILS))
     failure = Failure(
         "device-mismatch", "RuntimeError", "two devices", "aten::mul", frames, (Operand("self", "cuda:0"), stray)
@@ -38,3 +43,9 @@ def test_a_cause_lies_where_the_code_under_test_took_what_others_made_to_the_hos
     assert place_of(TEST, TAKES) == TAKES
     assert place_of(MAKES, TAKES) == MAKES, "what it made itself is of the host from there on"
     assert place_of(TEST, TEST) == FAILS, "a test took it there"
+
+
+def test_a_cause_lies_where_a_module_takes_what_a_function_made_for_it() -> None:
+    assert place_of(MAKES, keeper=KEEPS) == KEEPS
+    assert place_of(MAKES, keeper=KEEPS_FOR_ALL) == KEEPS_FOR_ALL, "a constructor that the class inherits"
+    assert place_of(MAKES, keeper=TAKES) == MAKES, "it is no method of the module"

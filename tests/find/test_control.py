@@ -27,6 +27,7 @@ def ended(outcome: Outcome, tests: TestResults, stdout: str = "") -> PassResult:
             TestResults(3, results={"a": "passed"}),
             ["the budget was enough for 1 of 3 tests; --budget gives more"],
         ),
+        (Outcome.TIMEOUT, TestResults(2, results={"a": "passed", "b": "passed"}), []),
         (Outcome.TIMEOUT, TestResults(), ["the budget was enough for 0 of the tests; --budget gives more"]),
         (Outcome.CLEAN, TestResults(), ["pytest ran none of the tests: no tests ran in 0.01s"]),
         (
@@ -43,6 +44,12 @@ def ended(outcome: Outcome, tests: TestResults, stdout: str = "") -> PassResult:
 )
 def test_what_keeps_tests_from_being_lifted_is_said(outcome: Outcome, tests: TestResults, said: list[str]) -> None:
     assert list(notes_of(TESTS, ended(outcome, tests, "\nno tests ran in 0.01s\n"))) == said
+
+
+def test_a_run_that_ends_late_lacks_no_test() -> None:
+    late = ended(Outcome.TIMEOUT, TestResults(3, results={"a": "passed", "b": "finding"}))
+    assert late.lacks(["a", "b", "c"]) and late.lacks() and not late.lacks(["a", "b"])
+    assert not ended(Outcome.CLEAN, TestResults(1, results={})).lacks(["a"])
 
 
 def test_an_exception_in_a_hook_of_the_suite_is_said() -> None:

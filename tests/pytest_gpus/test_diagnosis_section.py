@@ -45,6 +45,17 @@ def test_a_failing_test_is_diagnosed(suite: pytest.Pytester) -> None:
 
 
 @pytest.mark.slow
+def test_a_message_that_names_no_device_is_diagnosed(pytester: pytest.Pytester) -> None:
+    library = "import torch\n\n\ndef median(x):\n    return torch.quantile(x, torch.tensor([0.5]))\n"
+    test = "import torch\nfrom library import median\n\n\ndef test_median():\n    median(torch.ones(3).cuda())\n"
+    pytester.makepyfile(library=library, test_library=test)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    done = run(pytester, "--gpus", "1", "--world", "simulated")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(["Operands of torch.quantile:", "*created from Python values at library.py:5*"])
+
+
+@pytest.mark.slow
 def test_places_and_the_command_fit_the_folder_in_which_pytest_was_started(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,3 +74,75 @@ def test_what_a_function_binds_to_its_parameters_was_not_passed(pytester: pytest
     done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
     assert "0 passed, 3 ended in a finding, 5 in an artefact" in done.stdout.str(), done.stdout.str()
     done.stdout.fnmatch_lines(["*library.py:22 *library.Noise*", "*library.py:26 *test_method*"])
+
+
+METRICS = """
+import torch
+
+class Total:
+    def __init__(self, size):
+        self.total = torch.zeros(size)
+        self.seen = torch.zeros(size)
+
+    def to(self, device):
+        self.total = self.total.to(device)
+        return self
+
+    def reset(self):
+        self.total = torch.zeros(len(self.total))
+
+    def update(self, x):
+        self.total += x
+        return self
+
+    def count(self, x):
+        self.seen += x
+
+    def weighed(self, weights):
+        self.total *= weights
+
+def weights(size):
+    return torch.ones(size)
+
+def filled(total):
+    total.total = torch.ones(3)
+    return total
+"""
+
+USES = """
+import torch
+from metrics import Total, filled, weights
+
+x = torch.ones(3)
+
+def test_update():
+    Total(3).update(x)
+
+def test_reset():
+    total = Total(3).update(x)
+    total.reset()
+    total.update(x)
+
+def test_what_its_move_leaves_behind():
+    Total(3).count(x)
+
+def test_passed():
+    Total(3).weighed(weights(3))
+
+def test_filled_by_a_function():
+    filled(Total(3)).update(x)
+
+def test_made_by_a_function():
+    total = Total(3)
+    total.total = weights(3)
+    total.update(x)
+"""
+
+
+@pytest.mark.slow
+def test_what_a_method_of_an_object_that_was_moved_creates_was_not_passed(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(metrics=METRICS, test_metrics=USES)
+    done = run(pytester, "--lift", "--world", "simulated")
+    assert "1 passed, 2 ended in a finding, 3 in an artefact" in done.stdout.str(), done.stdout.str()
+    done.stdout.fnmatch_lines(["*metrics.py:16 *test_reset*", "*metrics.py:20 *test_what_its_move_leaves_behind*"])

@@ -31,12 +31,16 @@ def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tupl
 
 @dataclass(frozen=True)
 class Seen:
-    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before."""
+    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before.
+
+    `past` are the lines at which it did not fail, by causes that were known.
+    """
 
     test: str
     suite: SuiteKind
     device: str
     is_twice: bool = False
+    past: tuple[str, ...] = ()
 
 
 def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
@@ -54,6 +58,7 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
         tests=(seen.test,),
         devices=(seen.device,),
         suite=seen.suite,
+        past=seen.past,
     )
 
 
@@ -89,6 +94,7 @@ def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
         devices=(seen.device,),
         evidence=Evidence(found.call, entered, found.attribute),
         suite=seen.suite,
+        past=seen.past,
         is_twice=seen.is_twice,
     )
 
@@ -150,6 +156,12 @@ def _place(location: SourceLocation) -> tuple[str, int]:
     return location.path, location.line
 
 
+def failing_place(failure: Failure, is_test: IsTest) -> str:
+    """Return the path and line of the code under test that handed the tensors over; "" where there is none."""
+    place = _failing(failure, is_test)
+    return f"{place.path}:{place.line}" if place.owned else ""
+
+
 def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
     """Return where the code under test handed the tensors over."""
     own = [frame.place for frame in failure.owned_frames if not is_test(frame.place)]
@@ -175,5 +187,13 @@ def _stray_from(operand: Operand, is_test: IsTest) -> SourceLocation | None:
 
 
 def _creation_place(operand: Operand) -> SourceLocation | None:
-    event = operand.creation
-    return (event.owned_place or (event.places[0] if event.places else None)) if event is not None else None
+    """Return where a tensor was made; of one that is an attribute of a module, where the module took it."""
+    event, owner = operand.creation, operand.owner
+    if event is None:
+        return None
+    made = event.owned_place or (event.places[0] if event.places else None)
+    if owner is None or owner.kind != "attribute":
+        return made
+    own = (each for each in event.places if each.owned and each.function.startswith(f"{owner.type}."))
+    constructors = (each for each in event.places if each.owned and each.function.endswith(".__init__"))
+    return next(own, None) or next(constructors, None) or made

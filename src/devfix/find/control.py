@@ -24,7 +24,7 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
         yield f"{count} of the {suite.name} could not be collected: {_most_common(broken)}"
     if tests.results and not tests.of("passed", "skipped"):
         yield f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}"
-    if control.is_cut:
+    if control.lacks():
         of_all = f"of {tests.collected} {suite.name}" if tests.collected else f"of the {suite.name}"
         yield f"the budget was enough for {len(tests.results)} {of_all}; --budget gives more"
     elif not tests.results and not tests.collection:

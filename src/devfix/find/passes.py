@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,12 @@ class PassResult:
     def is_cut(self) -> bool:
         """True if its time was over before all tests had run."""
         return self.run is not None and self.run.outcome is Outcome.TIMEOUT
+
+    def lacks(self, asked: Collection[str] = ()) -> bool:
+        """Return whether its time was over before each of some tests, or of those that were collected, had a result."""
+        results = self.tests.results
+        missing = any(test not in results for test in asked) if asked else len(results) < self.tests.collected
+        return self.is_cut and (missing or not results)
 
 
 class SuiteRunner:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -26,7 +26,8 @@ class Cause:
 
     `tests` reach it, the first of them is the one that was run again alone; `devices` are those of the inputs.
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
-    `is_twice`: its tests show it where they run on two GPUs, one after the other.
+    `is_twice`: its tests show it where they run on two GPUs, one after the other. `past` are the lines at which they
+    fail before, by other causes.
     """
 
     kind: CauseKind
@@ -43,6 +44,7 @@ class Cause:
     evidence: Evidence | None = None
     suite: SuiteKind = SuiteKind.tests
     is_twice: bool = False
+    past: tuple[str, ...] = ()
 
     @property
     def is_silent(self) -> bool:
@@ -61,8 +63,8 @@ class Cause:
 
     @property
     def exact_options(self) -> tuple[str, ...]:
-        """Those with which they fail by it, and by no other of the same function."""
-        return self._options(str(self.place.line))
+        """Those with which they fail by it, and by no other, as long as no line has moved."""
+        return (*options_past(self.past), *self._options(str(self.place.line)))
 
     def _options(self, at: str) -> tuple[str, ...]:
         warmed_up = ("--lift-twice",) if self.is_twice else ()
@@ -72,6 +74,11 @@ class Cause:
     def key(self) -> tuple[str, str, int, str]:
         """The identity of a cause: two with the same key are one."""
         return (self.kind, self.place.path, self.place.line, self.rule)
+
+
+def options_past(places: Iterable[str]) -> tuple[str, ...]:
+    """Return the options of pytest with which tests do not fail at some places."""
+    return tuple(f"--lift-past={place}" for place in places)
 
 
 @dataclass(frozen=True)

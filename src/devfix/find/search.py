@@ -7,13 +7,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from devfix.find.baseline import Known, key_of
 from devfix.find.causes import (
     Seen,
     cause_of,
     explained,
+    failing_place,
     grouped,
     silent_cause,
     stale_cause,
@@ -21,7 +22,7 @@ from devfix.find.causes import (
 from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import missing_modules, needing_gpus, notes_of
 from devfix.find.passes import PassResult, SuiteRunner
-from devfix.find.records import Cause, FindReport
+from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind, is_in_test
 from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, World
@@ -32,6 +33,7 @@ from devfix.workspace import Repository
 
 CPU = World("cpu")
 LIFTED, TWICE = "lifted", "--lift-twice"
+_HIDDEN = 3  # runs that go past what is known
 _OVER = "the budget was over before"
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
 
@@ -45,6 +47,12 @@ class LiftedPass:
     title: str
     share: float
     more: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+
+    @property
+    def is_twice(self) -> bool:
+        """True if its tests run on another GPU first."""
+        return TWICE in self.more
 
 
 @dataclass
@@ -86,7 +94,7 @@ class Search:
         self.notes.add(*notes_of(suite, control))
         failed: set[str] = set()
         for each in self._lifted_passes():
-            if each.more:  # what fails by itself says nothing of a cache
+            if each.is_twice:  # what fails by itself says nothing of a cache
                 asked = [test for test in asked if test not in failed]
             if not asked or until - time.monotonic() <= 0:
                 break
@@ -97,9 +105,28 @@ class Search:
                 _join(self.lifted, done.tests)
             self._take(done, suite, each)
             _stop_where_interrupted(done)
-            if done.is_cut:
+            if done.lacks(asked):
                 self.notes.add(f"{_OVER} all {suite.name} ran {each.title}; --budget gives more")
             failed.update({*done.tests.results} - {*done.tests.of("passed")})
+            if each.name == LIFTED:
+                self._look_behind(suite, each, done, until)
+
+    def _look_behind(self, suite: Suite, run: LiftedPass, done: PassResult, until: float) -> None:
+        """Run the tests that end in a finding again, past the lines at which they fail: what else they reach."""
+        past: tuple[str, ...] = ()
+        for _ in range(_HIDDEN):
+            failures = [(test, done.failures[test]) for test in done.tests.of("finding") if test in done.failures]
+            places = {place: test for test, failure in failures if (place := failing_place(failure, is_in_test))}
+            asked = [test for test, _ in failures]
+            if not set(places) - set(past) or until - time.monotonic() <= 0:
+                return
+            past = tuple(dict.fromkeys((*past, *places)))
+            run = replace(run, name="behind", more=options_past(past), past=past)
+            title = f"running the {suite.name} past what is known, {run.title}"
+            share = (until - time.monotonic()) * run.share
+            done = self._pass(suite, run.world, run.name, title, only=asked, more=run.more, share=share)
+            self._take(done, suite, run)
+            _stop_where_interrupted(done)
 
     def _lifted_passes(self) -> Iterator[LiftedPass]:
         name = self.worlds[0].device.value
@@ -125,20 +152,26 @@ class Search:
         device = f"{run.world.device.value}:{run.world.gpus - 1}"
         for test in done.tests.of("finding"):
             failure, served = done.failures.get(test), done.served.get(test)
-            seen = Seen(test, suite.kind, device, bool(run.more))
-            if failure is None or (run.more and served is None):
+            seen = Seen(test, suite.kind, device, run.is_twice, run.past)
+            if failure is None or (run.is_twice and served is None):
                 continue  # the tests failed by the warm-up itself
             if served is not None:
                 self.found.append((stale_cause(failure, served, seen, self._explained(failure)), suite))
             else:
-                self.found.append((cause_of(failure, seen, self._explained(failure), is_in_test), suite))
-        wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.more else self.silent
+                cause = cause_of(failure, seen, self._explained(failure), is_in_test)
+                if not (run.past and self._is_known(cause)):
+                    self.found.append((cause, suite))
+        wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.is_twice else self.silent
         self.found += [
-            (silent_cause(each, Seen(test, suite.kind, device, bool(run.more))), suite)
+            (silent_cause(each, Seen(test, suite.kind, device, run.is_twice, run.past)), suite)
             for test, each in done.silent
             if each.kind in wanted
         ]
         self.causes = grouped(cause for cause, _ in self.found)
+
+    def _is_known(self, cause: Cause) -> bool:
+        """Return whether a tensor has a cause already: past that, it may fail otherwise."""
+        return any((each.place.path, each.place.line) == (cause.place.path, cause.place.line) for each in self.causes)
 
     def _explained(self, failure: Failure) -> tuple[Diagnosis, ...]:
         return explained(failure, self.rules, self.sources)

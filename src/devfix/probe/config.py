@@ -15,6 +15,7 @@ class LiftConfig:
     `names` are patterns of file names (`test_*.py`), `folders` hold nothing else, `files` are globs of whole paths.
     `twice`: each test runs on another GPU first, so that caches show which serve another device. `strict`: a test fails
     by what it shows without failing otherwise, at these `places` where there are any: a path, and a line or a function.
+    `past` are paths and lines at which an operator does not fail by tensors on two devices: what comes after is seen.
     """
 
     device: int = 0
@@ -25,6 +26,7 @@ class LiftConfig:
     twice: bool = False
     strict: bool = False
     places: tuple[tuple[str, str], ...] = ()
+    past: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def _lift(raw: Any) -> LiftConfig | None:
         twice=bool(raw.get("twice", False)),
         strict=bool(raw.get("strict", False)),
         places=tuple((os.path.realpath(path), str(at)) for path, at in raw.get("places") or ()),
+        past=frozenset((os.path.realpath(path), str(at)) for path, at in raw.get("past") or ()),
     )
 
 

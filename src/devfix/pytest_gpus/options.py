@@ -20,6 +20,7 @@ _LIFT_TWICE = "--lift-twice"
 _LIFT_SCRIPTS = "--lift-scripts"
 _LIFT_STRICT = "--lift-strict"
 _LIFT_STRICT_AT = "--lift-strict-at"
+_LIFT_PAST = "--lift-past"
 _LIFT_RECORD = "--lift-record"
 _REPORT = "--devfix-report"
 LIFT_TESTS = "lift_tests"  # in pytest.ini
@@ -66,6 +67,8 @@ def add_settings(parser: pytest.Parser) -> None:
     group.addoption(
         _LIFT_STRICT_AT, dest="devfix_lift_strict_at", metavar="PLACE", action="append", default=[], help=text
     )
+    text = "with --lift: do not fail by an operator that this line runs on tensors of two devices: FILE:LINE"
+    group.addoption(_LIFT_PAST, dest="devfix_lift_past", metavar="PLACE", action="append", default=[], help=text)
     text = "with --lift: write the result of each test into this folder, for programs"
     group.addoption(_LIFT_RECORD, dest="devfix_lift_record", metavar="FOLDER", default=None, help=text)
     text = "write a report of the device failures: HTML, or JSON where the name ends in .json"
@@ -119,7 +122,11 @@ def lift_settings(config: pytest.Config) -> list[str]:
     """Return the words that set how a run lifts, without `--lift` itself: `--lift-strict`."""
     told = config.option
     flags = ((_LIFT_TWICE, told.devfix_lift_twice), (_LIFT_STRICT, told.devfix_lift_strict))
-    lists = ((_LIFT_TESTS, told.devfix_lift_tests), (_LIFT_STRICT_AT, told.devfix_lift_strict_at))
+    lists = (
+        (_LIFT_TESTS, told.devfix_lift_tests),
+        (_LIFT_STRICT_AT, told.devfix_lift_strict_at),
+        (_LIFT_PAST, told.devfix_lift_past),
+    )
     found = [name for name, is_set in flags if is_set]
     return found + [f"{name}={value}" for name, values in lists for value in values]
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import weakref
 from dataclasses import dataclass
-from enum import Enum
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -18,21 +17,14 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import devices, modules
+from . import modules
 from .arguments import parameters, passed
+from .given import Given, place_of_arguments
 from .whose import Whose, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
 _MOST = 100_000  # creations that are noted of one test
 Token = tuple[int, int, int]
-
-
-class Given(Enum):
-    """The devices of the tensors that a call was given."""
-
-    NOTHING = "no tensor"
-    GPU = "GPUs alone"
-    HOST = "the host, too"
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,8 @@ class Call:
 class Creation:
     """The place where the code under test created a host tensor, the call of test code around it, and its arguments.
 
-    `could_say` is whether the call has a `device` that the test has left out.
+    `could_say` is whether the call has a `device` that the test has left out. `owner` is a weak reference to the object
+    whose method is called, None where it is no method.
     """
 
     token: Token
@@ -59,6 +52,7 @@ class Creation:
     given: Given
     peer: Any  # a weak reference to one of the tensors on a GPU that the call was given, None where there is none
     could_say: bool = False
+    owner: Any = None
 
 
 _creations: dict[int, Creation] = {}  # by the moment
@@ -74,7 +68,7 @@ def note(made: Any, frame: FrameType) -> None:
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             _creations[moment] = Creation(
-                token(call), *place, called(call), *_place_of_arguments(call), _leaves_device_out(call)
+                token(call), *place, called(call), *place_of_arguments(call), _leaves_device_out(call), _owner(call)
             )
 
 
@@ -90,17 +84,14 @@ def called(frame: FrameType) -> Call:
     return Call(code.co_name, os.path.realpath(code.co_filename), code.co_firstlineno)
 
 
-def _place_of_arguments(call: FrameType) -> tuple[Given, Any]:
-    """Say where the tensors lie among the arguments of a call, those in lists and of modules included."""
-    found: list[torch.Tensor] = []
-    for _, value in passed(call):
-        held = modules.tensors_of(value)[:1] if isinstance(value, torch.nn.Module) else tree_leaves(value)
-        found += (each for each in held if isinstance(each, torch.Tensor))
-    if not found:
-        return Given.NOTHING, None
-    if any(not devices.is_on_gpu(each) for each in found):
-        return Given.HOST, None
-    return Given.GPU, weakref.ref(found[0])
+def _owner(call: FrameType) -> Any:
+    """Return a weak reference to the object whose method runs in a frame, None where it is no method."""
+    first = parameters(call.f_code)[:1]
+    thing = call.f_locals.get(first[0]) if first == ("self",) else None
+    try:
+        return None if thing is None else weakref.ref(thing)
+    except TypeError:
+        return None  # its class has slots alone
 
 
 def peer_of(tensor: Any) -> Any | None:
@@ -181,14 +172,28 @@ def gives(call: FrameType, moment: int) -> bool:
     return any(records.creation_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
 
 
-def made_at(spots: Any) -> tuple[str, int, str] | None:
-    """Return where the code under test has made a tensor (path, line, function), None where it was test code."""
+def made_at(spots: Any, taken_by: type | None = None) -> tuple[str, int, str] | None:
+    """Return where the code under test has made a tensor (path, line, function), None where it was test code.
+
+    If a module of a class keeps it, that is where a method of the class has taken it from what made it.
+    """
+    found = None
     for at in range(0, len(spots), 2):
         kind = kind_of(spots[at])
-        if kind <= Whose.CODE:
+        if kind == Whose.TEST:
+            break
+        if kind == Whose.CODE and (found is None or _is_method(spots[at], taken_by)):
             place = places.describe(spots[at], spots[at + 1])
-            return (place["path"], place["line"], place["function"]) if kind == Whose.CODE else None
-    return None
+            found = (place["path"], place["line"], place["function"])
+            if taken_by is None or _is_method(spots[at], taken_by):
+                break
+    return found
+
+
+def _is_method(code: CodeType, kind: type | None) -> bool:
+    """Return whether a function is a method of a class, or of one that it derives from, by its name."""
+    owners = () if kind is None else (each for each in kind.__mro__ if each.__module__.partition(".")[0] != "torch")
+    return any(qualname(code).startswith(f"{each.__qualname__}.") for each in owners)
 
 
 def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
@@ -207,8 +212,16 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
         return any(records.creation_moment(each) == moment for each in held)
     if isinstance(value, type) or not (hasattr(type(value), "to") or hasattr(type(value), "cuda")):
         return False
+    if modules.was_moved(value) and _has_made(value, moment):
+        return False
     inside = getattr(value, "__dict__", None)
     return isinstance(inside, dict) and _holds_below(inside, moment, depth, left)
+
+
+def _has_made(thing: Any, moment: int) -> bool:
+    """Return whether a method of an object has created a tensor, which its author's `.to` has had, or never gets."""
+    known = _creations.get(moment)
+    return known is not None and known.owner is not None and known.owner() is thing
 
 
 def _holds_below(held: dict[str, Any], moment: int, depth: int, left: list[int]) -> bool:

@@ -21,6 +21,7 @@ def install(order: LiftConfig) -> None:
     for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept):
         subject.install()
     silent.install(order.strict, order.places)
+    mixtures.go_past(order.past)
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)
         first_calls.install()

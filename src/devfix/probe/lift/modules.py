@@ -100,7 +100,7 @@ def move(module: Any) -> None:
     """Move a module as its author would, once; what is on a device already, or on none, stays."""
     if was_moved(module):
         return
-    _moved[id(module)] = weakref.ref(module, _forgetting(_moved, id(module)))
+    note_moved(module)
     if "_parameters" not in vars(module) or left.stays(module):
         return  # its own `__init__` has not called that of Module, or it is where test code wants it
     if any(each.device.type != "cpu" for each in tensors_of(module) if each.device != devices.target()):
@@ -162,9 +162,14 @@ def _withdraw() -> None:
     _Installed.now = False
 
 
-def was_moved(module: Any) -> bool:
-    """Return whether a module was moved for test code."""
-    return id(module) in _moved
+def note_moved(thing: Any) -> None:
+    """Note that a module, or another object that can be moved, was moved for test code."""
+    _moved[id(thing)] = weakref.ref(thing, _forgetting(_moved, id(thing)))
+
+
+def was_moved(thing: Any) -> bool:
+    """Return whether a module or another object was moved for test code."""
+    return id(thing) in _moved
 
 
 def tensors_of(module: Any) -> list[Any]:

@@ -47,17 +47,21 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
         "folders": sorted(map(str, folders)),
         "twice": bool(told_by.devfix_lift_twice),
         "strict": bool(told_by.devfix_lift_strict or told_by.devfix_lift_strict_at),
-        "places": [_place(each, config.invocation_params.dir) for each in told_by.devfix_lift_strict_at],
+        "places": _places("--lift-strict-at", told_by.devfix_lift_strict_at, config.invocation_params.dir),
+        "past": _places("--lift-past", told_by.devfix_lift_past, config.invocation_params.dir),
         "files": files + [str(root / name) for name in names if "/" in name],
     }
 
 
-def _place(text: str, folder: Path) -> tuple[str, str]:
-    """Return the path and the line or function of `library.py:12` or `library.py:Net.__init__`."""
-    path, _, at = text.rpartition(":")
-    if not path:
-        raise pytest.UsageError(f"--lift-strict-at {text}: give a place as FILE:LINE or FILE:FUNCTION")
-    return os.path.normpath(folder / path), at
+def _places(option: str, told: Sequence[str], folder: Path) -> list[tuple[str, str]]:
+    """Return the path and the line or function of each of `library.py:12` and `library.py:Net.__init__`."""
+    found = []
+    for text in told:
+        path, _, at = text.rpartition(":")
+        if not path:
+            raise pytest.UsageError(f"{option} {text}: give a place as FILE:LINE or FILE:FUNCTION")
+        found.append((os.path.normpath(folder / path), at))
+    return found
 
 
 def _named_folders(root: Path) -> Iterator[Path]:

@@ -36,12 +36,17 @@ class _Newest:
 
 @dataclass(frozen=True)
 class Kept:
-    """An attribute of a module, the tensor in it, and the moment at which the module has moved."""
+    """An attribute of a module of a class, the tensor in it, and the moment at which the module has moved."""
 
-    module: str
+    kind: type
     attribute: str
     tensor: torch.Tensor
     arrived: int
+
+    @property
+    def module(self) -> str:
+        """The name of the class."""
+        return self.kind.__name__
 
 
 def methods(frame: FrameType | None, moment: int) -> Kept | None:
@@ -80,7 +85,7 @@ def _find_kept(module: Any, moment: int) -> Kept | None:
     for name, value in list(instance_dict(module).items()):
         tensors = () if name in _INTERNALS else _with_moments(value, _DEPTH)
         if (tensor := next((each for created, each in tensors if created == moment), None)) is not None:
-            return Kept(type(module).__name__, name, tensor, arrived)
+            return Kept(type(module), name, tensor, arrived)
     return None
 
 

@@ -20,6 +20,7 @@ from ...simulation import hooks
 from ...simulation.accelerators import messages
 from ...simulation.patching import undo_with, wrap
 from .. import boundaries, devices
+from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, stale
 
@@ -42,7 +43,7 @@ def is_strict() -> bool:
 
 
 def look(values: Iterable[Any], is_read: bool = False) -> bool:
-    """Note which of some tensors, put together by test code or read by it alone, it would expect elsewhere.
+    """Note which of some tensors, put together by test code or read and compared by it, it would expect elsewhere.
 
     Returns whether the test fails by it, in a strict run.
     """
@@ -59,10 +60,10 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
     moment = records.creation_moment(value)
     holder = kept.anywhere(moment) if moment is not None else None
     if holder is not None:
-        # A test may look at the attribute itself; what was computed of it since came from a method.
-        return (not is_read or _last(value) > holder.arrived) and _note_kept(value, holder, None)
+        # A test may look at the attribute itself, and at what it computes of it; the rest came from a method.
+        return (not is_read or _is_computed(value, holder)) and _note_kept(value, holder, None)
     creation = boundaries.creation_of(value)
-    if creation is None or creation.given != boundaries.Given.GPU:
+    if creation is None or creation.given != Given.GPU:
         return False
     return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, "")
 
@@ -92,14 +93,23 @@ def _of_host(values: Iterable[Any]) -> Iterator[torch.Tensor]:
     return (each for each in values if isinstance(each, torch.Tensor) and each.device.type == "cpu")
 
 
-def _last(value: Any) -> int:
-    history = records.of(value)
-    return 0 if history is None else int(history[records.LAST][records.MOMENT])
+def _is_computed(value: Any, holder: kept.Kept) -> bool:
+    """Return whether the code under test has computed a value of what a module keeps since its move.
+
+    What it writes to the tensor that is kept, such as a count, is not computed of it.
+    """
+    since = max(holder.arrived, records.of(holder.tensor)[records.LAST][records.MOMENT])  # type: ignore[index]
+    event = records.of(value)[records.LAST]  # type: ignore[index]
+    while event is not None and event[records.MOMENT] > since:
+        if boundaries.made_at(event[records.SPOTS]) is not None:
+            return True
+        event = event[records.PREVIOUS]
+    return False
 
 
 def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
-    place = boundaries.made_at(creation[records.SPOTS])
+    place = boundaries.made_at(creation[records.SPOTS], holder.kind)
     if place is None:
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import sys
 from typing import Any
 
@@ -63,6 +64,8 @@ def _move(thing: Any) -> None:
         return  # `to` has another meaning there, or the object is not ready
     if type(moved) is type(thing) and moved is not thing and isinstance(getattr(thing, "__dict__", None), dict):
         vars(thing).update(vars(moved))
+    with contextlib.suppress(TypeError):  # its class has slots alone
+        modules.note_moved(thing)
 
 
 def install() -> None:

@@ -45,8 +45,10 @@ def _speaking(original: Any) -> Any:
             return original(*args, **kwargs)
         except RuntimeError as error:
             text = str(error)
-            if "lazy" in text.lower():
+            is_about_lazy = "lazy" in text.lower()
+            if is_about_lazy:
                 error.args = (messages.outward(text),)
+            if is_about_lazy or "device" in text:  # "q tensor must be on the same device as the input tensor"
                 name = getattr(original, "__name__", "function")
                 hooks.failed(error, f"torch.{name}", args, kwargs)  # including host tensors, one of which is the reason
             raise
