@@ -72,3 +72,13 @@ def test_an_override_that_takes_no_device(signature: str, expected: list[str]) -
     other = f"from net import Net\nclass Wide(Net):\n    def steps({signature}):\n        return torch.ones(n)\n"
     change = ("self.steps(4)", "self.steps(4, device=x.device)")
     assert strengths(text, change, {"wide.py": other}) == expected
+
+
+def test_a_parameter_that_is_ignored_from_now_on() -> None:
+    text = HEAD + "    def steps(self, n, device=None):\n        return torch.arange(n, device=device)\n"
+    (objection,) = found(text, ("n, device=device", "n, device=self.linear.weight.device"))
+    assert objection.strength == "strong" and "parameter `device`" in objection.reason
+    unused = text.replace("n, device=device", "n")
+    assert found(unused, ("arange(n)", "arange(n, device=self.linear.weight.device)")) == []
+    used = text.replace("return ", "print(device)\n        return ")
+    assert found(used, ("n, device=device", "n, device=self.linear.weight.device")) == []

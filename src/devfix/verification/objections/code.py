@@ -35,6 +35,14 @@ class Code:
             if tree is not None:
                 yield path, tree
 
+    def committed(self, path: str) -> ast.Module | None:
+        """Return the syntax tree of a file as it is in the repository, without the changes; None if it has none."""
+        data = self._read(path)
+        try:
+            return ast.parse(data) if data is not None else None
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
     def _tree(self, path: str) -> ast.Module | None:
         if path not in self._trees:
             data = self._files.get(path) or self._read(path)

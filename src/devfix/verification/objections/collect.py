@@ -18,12 +18,21 @@ from devfix.verification.objections.members import of_members
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules
 from devfix.verification.objections.replicas import of_replicas
-from devfix.verification.objections.stored_devices import of_left_devices, of_stored_values
+from devfix.verification.objections.stored_devices import of_ignored_parameters, of_left_devices, of_stored_values
 
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
 CHECKS: tuple[Check, ...] = (
     *(of_buffers, of_emptied, of_replicas, of_attributes, of_modules, of_members, of_instances),
-    *(of_calls, of_overrides, of_origins, of_reads, of_stored_values, of_left_devices, of_host_results),
+    *(
+        of_calls,
+        of_overrides,
+        of_origins,
+        of_reads,
+        of_stored_values,
+        of_left_devices,
+        of_ignored_parameters,
+        of_host_results,
+    ),
 )
 MOST = 8  # reported for one patch
 

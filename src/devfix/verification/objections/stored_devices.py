@@ -82,6 +82,25 @@ def of_left_devices(what: Introduced, failure: Failure, code: Code) -> Iterator[
                     yield Objection("strong", f"{problem}, but does not change the device in `self.{name}`")
 
 
+def of_ignored_parameters(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield device parameters that a function used before, and of which another device takes the place."""
+    after = what.function
+    if after is None or not device_of(what):
+        return
+    before = code.committed(what.path)
+    named = (each for owner, _, each in functions(before) if owner == what.owner) if before is not None else ()
+    known = [each for each in named if isinstance(each, ast.FunctionDef) and each.name == after.name]
+    taken = [*parameters(after), *(each.arg for each in after.args.kwonlyargs)]
+    for name in taken if len(known) == 1 else ():
+        if "device" in name and name in _read_names(known[0]) - _read_names(after):
+            problem = f"{what.path}:{after.lineno}: `{after.name}` ignores its parameter `{name}`"
+            yield Objection("strong", f"{problem} where it is given `{device_of(what)}`")
+
+
+def _read_names(function: Function) -> set[str]:
+    return {each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+
 def _is_to_host(call: ast.Call) -> bool:
     """Return whether a call of a method moves to the host."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
