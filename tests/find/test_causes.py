@@ -15,10 +15,10 @@ SEEN = Seen("tests/test_blur.py::test_blur", SuiteKind.tests, "cuda:0")
 
 
 def place_of(
-    made: SourceLocation, taken: SourceLocation | None = None, keeper: SourceLocation | None = None
+    made: SourceLocation, taken: SourceLocation | None = None, holder: SourceLocation | None = None
 ) -> SourceLocation:
-    history = [Event("factory", "aten::ones", "cpu", (made, keeper) if keeper else (made,))]
-    owner = ModuleOwner("blur", 0, "Blur", "kernel", "attribute") if keeper else None
+    history = [Event("factory", "aten::ones", "cpu", (made, holder) if holder else (made,))]
+    owner = ModuleOwner("blur", 0, "Blur", "kernel", "attribute") if holder else None
     if taken is not None:
         history.append(Event("move", "Tensor.cpu", "cpu", (taken,)))
     stray = Operand("other", "cpu", history=tuple(history), owner=owner)
@@ -46,6 +46,6 @@ def test_a_cause_lies_where_the_code_under_test_took_what_others_made_to_the_hos
 
 
 def test_a_cause_lies_where_a_module_takes_what_a_function_made_for_it() -> None:
-    assert place_of(MAKES, keeper=KEEPS) == KEEPS
-    assert place_of(MAKES, keeper=KEEPS_FOR_ALL) == KEEPS_FOR_ALL, "a constructor that the class inherits"
-    assert place_of(MAKES, keeper=TAKES) == MAKES, "it is no method of the module"
+    assert place_of(MAKES, holder=KEEPS) == KEEPS
+    assert place_of(MAKES, holder=KEEPS_FOR_ALL) == KEEPS_FOR_ALL, "a constructor that the class inherits"
+    assert place_of(MAKES, holder=TAKES) == MAKES, "it is no method of the module"
