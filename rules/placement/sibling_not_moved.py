@@ -35,7 +35,7 @@ class SiblingNotMoved(OperandRule):
         """Report an operand that was in scope, and not moved, where a function moved its peer or another tensor."""
         beside = next(_moved_beside(ctx), None)
         if beside is not None:
-            where = f"{beside.file.path}:{beside.file.place_of(beside.moved, '').line}"
+            where = f"{beside.file.path}:{beside.file.line_of(beside.moved)}"
             return f"{ctx.name} stayed on {ctx.operand.device} in {where}, where `{beside.sibling}` was moved."
         other = ctx.view_peer()
         place = _sibling_moved(ctx, other)
@@ -51,7 +51,7 @@ class SiblingNotMoved(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Try each name of the operand that is not a name of its sibling."""
+        """Repeat the statement of a sibling in the same function; else try each name that is not one of the peer."""
         for beside in _moved_beside(ctx):
             moving = ctx.call_of(beside.file, beside.moved)
             if moving is not None:
@@ -90,7 +90,7 @@ def _moved_beside(ctx: Context) -> Iterator[Beside]:
     for site, name in reversed(named):
         around = site.function or site.file.module
         bound = _bound_at(site.file, around, name)
-        moves = [each for each in _moves(site.file, around) if bound is not None and bound < _line(site.file, each[1])]
+        moves = [each for each in _moves(site.file, around) if bound is not None and bound < site.file.line_of(each[1])]
         alike = [each for each in moves if each[0] != name and each[0].startswith("self.") == name.startswith("self.")]
         moved_too = any(own == name for own, _ in moves)
         if alike and not moved_too and _is_there(ctx, name, alike[-1][0]):
@@ -122,14 +122,10 @@ def _moves(file: File, around: Function) -> Iterator[tuple[str, cst.Call]]:
 
 def _bound_at(file: File, around: Function, name: str) -> int | None:
     """Return the line from which on a function has a name: that of its last assignment; None if it has none."""
-    given = [_line(file, each) for each in assignments(file, name, around)]
+    given = [file.line_of(each) for each in assignments(file, name, around)]
     if isinstance(around, cst.FunctionDef) and name in parameters(around):
-        given.append(_line(file, around))
+        given.append(file.line_of(around))
     return max(given, default=None)
-
-
-def _line(file: File, node: cst.CSTNode) -> int:
-    return file.place_of(node, "").line
 
 
 def _is_there(ctx: Context, name: str, sibling: str) -> bool:

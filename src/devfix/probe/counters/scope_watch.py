@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -20,6 +20,7 @@ _MOST = 32  # records of one location: each costs some hundred microseconds
 _wanted: dict[str, set[int]] = {}
 _files: dict[str, str] = {}
 _seen: dict[tuple[str, int], _Record] = {}
+_lines: dict[tuple[int, int], tuple[CodeType, dict[str, Any], list[int]]] = {}
 
 
 @dataclass
@@ -35,6 +36,7 @@ class _Record:
 
 def want(watched: frozenset[tuple[str, int]]) -> None:
     """Start to watch these locations (real path and line)."""
+    _lines.clear()
     for path, line in watched:
         _wanted.setdefault(path, set()).add(line)
 
@@ -58,14 +60,12 @@ def look() -> None:
 
 
 def _see(frame: FrameType, path: str) -> None:
-    place = places.describe(frame.f_code, frame.f_lasti, frame.f_lineno)
-    found = _wanted[path].intersection(range(place["line"], (place["end_line"] or place["line"]) + 1))
-    found.update(_wanted[path].intersection((frame.f_lineno,)))
+    place, found = _locate(frame, path)
     if not found:
         return
     variables = frame.f_locals
     devices = _devices(variables)
-    for line in sorted(found):
+    for line in found:
         known = _seen.get((path, line))
         if known is None:
             bound = _bindings(frame)
@@ -74,6 +74,17 @@ def _see(frame: FrameType, path: str) -> None:
             later = set(variables).difference(known.names)  # which the first round of a loop lacks
             known.scope = [each for each in _bindings(frame) if _root(each["expression"]) not in later]
             known.devices, known.looks = devices, known.looks + 1
+
+
+def _locate(frame: FrameType, path: str) -> tuple[dict[str, Any], list[int]]:
+    """Return the location that a frame is at, and its watched lines; found once, since each operator asks for it."""
+    key = id(frame.f_code), frame.f_lasti
+    known = _lines.get(key)
+    if known is None:
+        place = places.describe(frame.f_code, frame.f_lasti, frame.f_lineno)
+        own = {*range(place["line"], (place["end_line"] or place["line"]) + 1), frame.f_lineno}
+        known = _lines[key] = frame.f_code, place, sorted(_wanted[path] & own)  # the code stays, so that its id does
+    return known[1], known[2]
 
 
 def _bindings(frame: FrameType) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from devfix.registry.declarations.schema import Fix, Place, Texts, texts
 from devfix.sdk import Context, File, FixSite, Site, expression, is_of, last_name
 from devfix.sdk.fixes.call_result import is_keyed
 from devfix.sdk.trace.sites import SiteKind
+from devfix.source.queries.writes import is_in_place
 from devfix.source.templates import Bound, Template, variables
 
 HISTORY: dict[Place, SiteKind] = {
@@ -140,7 +141,7 @@ def _assigned(site: Site, names: Iterable[str]) -> list[str]:
     targets: list[cst.BaseExpression] = [
         each.target for each in nodes if isinstance(each, cst.AssignTarget | cst.AugAssign)
     ]
-    targets += [each.value for each in nodes if isinstance(each, cst.Attribute) and _is_in_place(site.file, each)]
+    targets += [each.value for each in nodes if isinstance(each, cst.Attribute) and _is_updated(site.file, each)]
     written = {site.file.code(each): each for each in targets}
     found = []
     for name in names:
@@ -149,7 +150,7 @@ def _assigned(site: Site, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _is_in_place(file: File, node: cst.Attribute) -> bool:
-    """Return whether a method is called that writes to its tensor: `x.add_` of `x.add_(y)`."""
-    name, call = node.attr.value, file.parent(node)
-    return name.endswith("_") and not name.endswith("__") and isinstance(call, cst.Call) and call.func is node
+def _is_updated(file: File, node: cst.CSTNode) -> bool:
+    """Return whether a node is the method of a call that writes into its tensor: `x.add_` of `x.add_(y)`."""
+    call = file.parent(node)
+    return isinstance(call, cst.Call) and call.func is node and is_in_place(last_name(call.func))

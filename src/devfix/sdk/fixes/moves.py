@@ -21,7 +21,7 @@ from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
 from devfix.source.queries.repository import Repository
-from devfix.source.queries.writes import is_written_below
+from devfix.source.queries.writes import is_in_place, is_written_below
 
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
@@ -86,8 +86,7 @@ def is_written_to(failure: Failure, operand: Operand) -> bool:
     >>> is_written_to(failure, failure.operands[0])
     False
     """
-    in_place = failure.op.endswith("_") and not failure.op.endswith("__")
-    return operand.argument == "out" or (in_place and operand.argument in ("self", "input"))
+    return operand.argument == "out" or (is_in_place(failure.op) and operand.argument in ("self", "input"))
 
 
 def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:

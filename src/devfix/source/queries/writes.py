@@ -25,6 +25,15 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
     return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
 
 
+def is_in_place(name: str) -> bool:
+    """Return whether a function of this name writes into its tensor, by PyTorch's convention.
+
+    >>> is_in_place("add_"), is_in_place("add"), is_in_place("__and__")
+    (True, False, False)
+    """
+    return name.endswith("_") and not name.endswith("__")
+
+
 def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
     """Return whether a node is `name[…] = …`, `name += …`, `name.add_(…)`, `F.relu_(name)` or `f(…, out=name)`."""
     if isinstance(node, cst.AssignTarget):
@@ -35,7 +44,7 @@ def _writes(file: File, node: cst.CSTNode, name: str) -> bool:
         return node.keyword is not None and node.keyword.value == "out" and _is(file, node.value, name)
     if isinstance(node, cst.Call):
         called = last_name(node.func)
-        written = _write_target(file, node) if called.endswith("_") and not called.endswith("__") else None
+        written = _write_target(file, node) if is_in_place(called) else None
         return written is not None and _is(file, written, name)
     return False
 
