@@ -21,7 +21,7 @@ def test_a_cancelled_program_ends_and_the_server_goes_on(warm: PreforkServer, tm
     def hear(stream: int, data: bytes) -> None:
         cancelled.set()
 
-    given = ((), tmp_path, child_environment(), HANGS)
-    done = warm.run(Path("script.py"), *given, hear=hear, cancelled=cancelled)
+    given = (tmp_path, child_environment(), HANGS)
+    done = warm.run(["script.py"], *given, hear=hear, cancelled=cancelled)
     assert done.stdout == "begun\n" and done.exit_code is None and done.seconds < HANGS
-    assert warm.run(Path("other.py"), *given).stdout == "other\n"
+    assert warm.run(["other.py"], *given).stdout == "other\n"

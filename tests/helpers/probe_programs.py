@@ -85,7 +85,7 @@ def run_program(
         (repository / name).write_text(textwrap.dedent(text).lstrip("\n"))
     surroundings = environment(folder, **order)
     if warm is not None:
-        done = warm.run(Path(command[0]), command[1:], repository, surroundings, timeout)
+        done = warm.run(command, repository, surroundings, timeout)
     else:
         done = run([str(PYTHON), *command], repository, surroundings, timeout)
     traces = [json.loads(path.read_bytes()) for path in sorted((folder / "traces").glob("*.json"))]

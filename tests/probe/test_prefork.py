@@ -24,7 +24,7 @@ def both(warm: PreforkServer, folder: Path, source: str, *arguments: str, **more
     (folder / "script.py").write_text(textwrap.dedent(source).lstrip("\n"))
     surroundings = {**child_environment(), **more}
     fresh = run([str(PYTHON), "script.py", *arguments], folder, surroundings, HANGS)
-    return warm.run(Path("script.py"), arguments, folder, surroundings, HANGS), fresh
+    return warm.run(["script.py", *arguments], folder, surroundings, HANGS), fresh
 
 
 @pytest.mark.slow
@@ -108,12 +108,12 @@ def test_environment_and_import_paths_are_the_requests(warm: PreforkServer, tmp_
 def test_each_child_draws_its_own_random_numbers(warm: PreforkServer, tmp_path: Path) -> None:
     source = "import random, torch, numpy\nprint(random.random(), torch.rand(1).item(), numpy.random.rand())\n"
     (tmp_path / "script.py").write_text(source)
-    drawn = [warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS).stdout.split() for _ in range(2)]
+    drawn = [warm.run(["script.py"], tmp_path, child_environment(), HANGS).stdout.split() for _ in range(2)]
     assert len({*drawn[0], *drawn[1]}) == 6, drawn
 
 
 def test_a_script_that_is_not_there(warm: PreforkServer, tmp_path: Path) -> None:
-    child = warm.run(Path("nowhere.py"), [], tmp_path, child_environment(), HANGS)
+    child = warm.run(["nowhere.py"], tmp_path, child_environment(), HANGS)
     fresh = run([str(PYTHON), "nowhere.py"], tmp_path, child_environment(), HANGS)
     assert (child.exit_code, child.stderr) == (fresh.exit_code, fresh.stderr)
 
@@ -123,10 +123,10 @@ def test_a_simulated_world_is_the_childs_alone(warm: PreforkServer, tmp_path: Pa
     repository.mkdir()
     (repository / "script.py").write_text("import torch\nprint(torch.cuda.is_available(), torch.cuda.device_count())\n")
     said = [
-        warm.run(Path("script.py"), [], repository, environment(tmp_path, gpus=gpus, world=world), HANGS).stdout.strip()
+        warm.run(["script.py"], repository, environment(tmp_path, gpus=gpus, world=world), HANGS).stdout.strip()
         for world, gpus in (("simulated", 2), ("cpu", 0), ("simulated", 1))
     ]
-    plain = warm.run(Path("script.py"), [], repository, child_environment(), HANGS).stdout.strip()
+    plain = warm.run(["script.py"], repository, child_environment(), HANGS).stdout.strip()
     assert [*said, plain] == ["True 2", "False 0", "True 1", "False 0"]
 
 
@@ -134,7 +134,7 @@ def test_several_at_once(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys, time\ntime.sleep(0.3)\nprint(sys.argv[1])\n")
 
     def one(number: int) -> str:
-        return warm.run(Path("script.py"), [str(number)], tmp_path, child_environment(), HANGS).stdout.strip()
+        return warm.run(["script.py", str(number)], tmp_path, child_environment(), HANGS).stdout.strip()
 
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(one, range(6))) == [str(number) for number in range(6)]
@@ -163,7 +163,7 @@ def test_the_time_limit_ends_everything_that_was_started(warm: PreforkServer, tm
         "print('begun', flush=True)\nwhile True: signal.pause()\n"
     )
     done = with_enough_time(
-        lambda seconds: warm.run(Path("script.py"), [], tmp_path, child_environment(), seconds),
+        lambda seconds: warm.run(["script.py"], tmp_path, child_environment(), seconds),
         lambda done: "begun" in done.stdout,
         2,
     )
@@ -177,7 +177,7 @@ def test_a_daemon_does_not_outlive_its_program(warm: PreforkServer, tmp_path: Pa
     (tmp_path / "script.py").write_text(
         f"import subprocess\nsubprocess.Popen(['sh', '-c', 'sleep 6000', {mark!r}], start_new_session=True)\nprint(1)\n"
     )
-    done = warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
+    done = warm.run(["script.py"], tmp_path, child_environment(), HANGS)
     assert (done.exit_code, done.stdout) == (0, "1\n") and _living(mark) == []
 
 
@@ -191,30 +191,30 @@ def test_what_it_prints_is_heard_while_it_runs(warm: PreforkServer, tmp_path: Pa
         heard.extend(data)
         (tmp_path / "gate").touch()
 
-    done = warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS, hear=hear)
+    done = warm.run(["script.py"], tmp_path, child_environment(), HANGS, hear=hear)
     assert (done.exit_code, bytes(heard)) == (0, b"one\n")
 
 
 def test_output_is_bounded(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('x' * 1_000_000)\n")
-    done = warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS, output_limit=1000)
+    done = warm.run(["script.py"], tmp_path, child_environment(), HANGS, output_limit=1000)
     assert done.truncated and len(done.stdout) < 2000 and done.exit_code == 0
 
 
 def test_what_an_interpreter_reads_at_its_start_cannot_change(warm: PreforkServer, tmp_path: Path) -> None:
     with pytest.raises(PreforkError, match="PYTHONHASHSEED"):
-        warm.run(Path("script.py"), [], tmp_path, {**child_environment(), "PYTHONHASHSEED": "3"}, HANGS)
+        warm.run(["script.py"], tmp_path, {**child_environment(), "PYTHONHASHSEED": "3"}, HANGS)
 
 
 @pytest.mark.slow
 def test_an_interpreter_that_cannot_serve(tmp_path: Path) -> None:
     warm = PreforkServer(PYTHON, child_environment(), ("torch", "no_such_module_anywhere"))
     with pytest.raises(PreforkError, match="no_such_module_anywhere"):
-        warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
+        warm.run(["script.py"], tmp_path, child_environment(), HANGS)
     warm.close()
     nowhere = PreforkServer(tmp_path / "nowhere", child_environment())
     with pytest.raises(PreforkError):
-        nowhere.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
+        nowhere.run(["script.py"], tmp_path, child_environment(), HANGS)
     nowhere.close()
 
 
@@ -224,14 +224,14 @@ def test_a_server_that_dies_is_told(tmp_path: Path) -> None:
     (tmp_path / "fine.py").write_text("print(1)\n")
     warm = PreforkServer(PYTHON, child_environment())
     try:
-        assert warm.run(Path("fine.py"), [], tmp_path, child_environment(), HANGS).stdout == "1\n"
+        assert warm.run(["fine.py"], tmp_path, child_environment(), HANGS).stdout == "1\n"
         with pytest.raises(PreforkError):
             for _ in range(3):
-                warm.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
+                warm.run(["script.py"], tmp_path, child_environment(), HANGS)
     finally:
         warm.close()
     with pytest.raises(PreforkError):
-        warm.run(Path("fine.py"), [], tmp_path, child_environment(), HANGS)
+        warm.run(["fine.py"], tmp_path, child_environment(), HANGS)
 
 
 def test_a_server_that_is_killed_with_a_request_unread_is_told() -> None:
@@ -257,7 +257,7 @@ def test_close_ends_the_server(tmp_path: Path) -> None:
     mark = f"MARK_{uuid.uuid4().hex}"
     warm = PreforkServer(PYTHON, {**child_environment(), mark: "1"})
     (tmp_path / "fine.py").write_text("print(1)\n")
-    warm.run(Path("fine.py"), [], tmp_path, {**child_environment(), mark: "1"}, HANGS)
+    warm.run(["fine.py"], tmp_path, {**child_environment(), mark: "1"}, HANGS)
     assert _living(mark)
     warm.close()
     assert _living(mark) == []
@@ -268,18 +268,18 @@ def test_a_branch_has_run_its_code_and_its_parent_has_not(warm: PreforkServer, t
     (tmp_path / "script.py").write_text("import sys\nprint('wave' in sys.modules, len(sys.modules) > 0)\n")
     branch = warm.branch("assert word == 'given'\nimport wave", {"word": "given"})
     try:
-        said = [each.run(Path("script.py"), [], tmp_path, child_environment(), HANGS).stdout for each in (branch, warm)]
+        said = [each.run(["script.py"], tmp_path, child_environment(), HANGS).stdout for each in (branch, warm)]
         assert said == ["True True\n", "False True\n"]
     finally:
         branch.close()
     with pytest.raises(PreforkError):
-        branch.run(Path("script.py"), [], tmp_path, child_environment(), HANGS)
+        branch.run(["script.py"], tmp_path, child_environment(), HANGS)
 
 
 def test_where_the_code_of_a_branch_fails_its_parent_serves(warm: PreforkServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys\nprint('wave' in sys.modules)\n")
     branch = warm.branch("import wave\nraise SystemExit(3)", {})
-    assert branch.run(Path("script.py"), [], tmp_path, child_environment(), HANGS).stdout == "False\n"
+    assert branch.run(["script.py"], tmp_path, child_environment(), HANGS).stdout == "False\n"
     branch.close()
 
 
@@ -290,6 +290,6 @@ def test_branches_end_with_their_server(tmp_path: Path) -> None:
     warm = PreforkServer(PYTHON, {**child_environment(), mark: "1"})
     (tmp_path / "fine.py").write_text("print(1)\n")
     branch = warm.branch("import wave", {})
-    assert branch.run(Path("fine.py"), [], tmp_path, {**child_environment(), mark: "1"}, HANGS).stdout == "1\n"
+    assert branch.run(["fine.py"], tmp_path, {**child_environment(), mark: "1"}, HANGS).stdout == "1\n"
     warm.close()
     assert _living(mark) == []

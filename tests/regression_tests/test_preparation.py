@@ -61,7 +61,7 @@ def test_a_prepared_process_reports_what_a_fresh_one_does(
     folder: Path, given: dict[str, str], prepared: PreforkServer
 ) -> None:
     surroundings = {**child_environment(), "PYTHONPATH": given["folder"], "PYTHONDONTWRITEBYTECODE": "1"}
-    warm = prepared.run(Path(LAUNCHER), ["test_it.py"], folder, surroundings, HANGS)
+    warm = prepared.run([LAUNCHER, "test_it.py"], folder, surroundings, HANGS)
     fresh = run([str(PYTHON), LAUNCHER, "test_it.py"], folder, surroundings, HANGS)
     assert warm.exit_code == fresh.exit_code
     said = [re.sub(r"(?<= in )\d.*|(?<=pytest-)\d+(?=/)", "", each.stdout + each.stderr) for each in (warm, fresh)]
@@ -73,7 +73,7 @@ def test_pytest_and_its_plugins_are_imported(folder: Path, prepared: PreforkServ
     (folder / "asks.py").write_text(
         "import sys\nprint({'pytest', 'xdist', '_pytest.unraisableexception'} - {*sys.modules})\n"
     )
-    assert prepared.run(Path("asks.py"), [], folder, child_environment(), HANGS).stdout == "set()\n"
+    assert prepared.run(["asks.py"], folder, child_environment(), HANGS).stdout == "set()\n"
 
 
 @pytest.mark.slow
@@ -89,6 +89,6 @@ def test_nothing_is_prepared_where_a_plugin_is_the_programs_own(folder: Path, gi
     server = PreforkServer(PYTHON, surroundings)
     try:
         branch = server.branch(preparation(), given)
-        assert branch.run(Path("asks.py"), [], folder, surroundings, HANGS).stdout == "False False\n"
+        assert branch.run(["asks.py"], folder, surroundings, HANGS).stdout == "False False\n"
     finally:
         server.close()

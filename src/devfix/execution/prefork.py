@@ -1,4 +1,4 @@
-"""Run scripts in children forked from a process that has imported torch, as a fresh interpreter would run them."""
+"""Run programs in children forked from a process that has imported torch, as a fresh interpreter would run them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
 
+from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
 from devfix.process.end_watch import LOOK
 from devfix.process.output_buffer import BoundedOutput
@@ -25,7 +26,30 @@ _START_SECONDS, _GRACE = 600.0, 60.0
 _READ_AT_START = re.compile(r"(PYTHON|LD_|DYLD_|OMP_|MKL_|KMP_|OPENBLAS_|GOMP_|MALLOC_|TORCH|LC_|LANG).*")
 _AT_START = ("sitecustomize", "usercustomize")
 _ENTRY = Path(__file__).resolve().parents[1] / "probe" / "entry"  # run by the server for each program
+_IMPORTED = "torch"  # a module below it would be run a second time: the server has imported it
 _TAKEN_OVER = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"})
+
+
+def can_fork(command: Sequence[str], python: Path) -> bool:
+    """Return whether a command is `python script.py …` or `python -m module …`, which a server can run.
+
+    >>> can_fork(("/python", "-m", "pytest"), Path("/python")), can_fork(("torchrun", "a.py"), Path("/python"))
+    (True, False)
+    """
+    if len(command) < 2 or command[0] != str(python):
+        return False
+    if command[1] == "-m":
+        return len(command) > 2 and command[2].partition(".")[0] != _IMPORTED
+    return command[1].endswith(".py")
+
+
+def forked_words(command: Sequence[str], python: Path, tree: Path, cwd: Path) -> tuple[str, ...] | None:
+    """Return what a server runs for a command in `cwd`; None if it cannot, or its script lies outside of `tree`."""
+    if not can_fork(command, python):
+        return None
+    script = (cwd / command[1]).resolve()
+    is_own = command[1] in ("-m", str(HOST)) or (script.is_file() and script.is_relative_to(tree.resolve()))
+    return tuple(command[1:]) if is_own else None
 
 
 class PreforkError(Exception):
@@ -89,8 +113,7 @@ class PreforkServer:
 
     def run(
         self,
-        script: Path,
-        arguments: Sequence[str],
+        words: Sequence[str],
         cwd: Path,
         environment: Mapping[str, str],
         timeout: float,
@@ -98,19 +121,15 @@ class PreforkServer:
         hear: Hear | None = None,
         cancelled: threading.Event | None = None,
     ) -> Completed:
-        """Run `python script arguments` in `cwd` with exactly this environment, for at most `timeout` seconds.
+        """Run `python words` in `cwd` with exactly this environment, for at most `timeout` seconds.
 
+        `words` are a script and its arguments, or "-m", a module and its arguments.
         `hear` is given what it prints, as it comes. Once `cancelled` is set, it is killed as if its time were over.
         """
         if self._parent is not None and not self._is_prepared():
-            return self._parent.run(script, arguments, cwd, environment, timeout, output_limit, hear, cancelled)
+            return self._parent.run(words, cwd, environment, timeout, output_limit, hear, cancelled)
         self._check(environment, cwd)
-        request = {
-            "script": str(script),
-            "arguments": list(arguments),
-            "cwd": str(cwd),
-            "environment": dict(environment),
-        }
+        request = {"words": list(words), "cwd": str(cwd), "environment": dict(environment)}
         ours, theirs = socket.socketpair()
         out, out_end = os.pipe()
         err, err_end = os.pipe()

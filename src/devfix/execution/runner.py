@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -12,13 +12,12 @@ from threading import Event
 from typing import Any, Protocol
 
 from devfix.execution.outcome import read_run
-from devfix.execution.prefork import PreforkError, PreforkServer
+from devfix.execution.prefork import PreforkError, PreforkServer, forked_words
 from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_command, probe_config
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
-from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, Sandbox, child_environment, run
 from devfix.process.native import compile_for
 from devfix.process.running import Hear
@@ -78,6 +77,7 @@ class TracedRunner:
         self.worktrees = worktrees
         self.tracked = tracked
         self.warm = warm
+        self.warm_tests: Callable[[], PreforkServer | None] | None = None  # returns the one that has imported pytest
         self.progress: Progress | None = None
         self.slots: Slots | None = None  # how many runs take place at once, if that is limited
 
@@ -169,18 +169,11 @@ class TracedRunner:
     ) -> Completed:
         cwd = tree / self.target.subfolder
         command = self.target.command
-        script = self._script(tree, cwd)
-        if (
-            not fresh
-            and self.warm is not None
-            and self.target.until is None
-            and script is not None
-            and not self.read_only
-        ):
+        words = forked_words(command, self.target.python, tree, cwd)
+        warm = None if fresh or words is None or self.target.until or self.read_only else self._server(words)
+        if warm is not None and words is not None:
             try:
-                return self.warm.run(
-                    script, command[2:], cwd, environment, self.target.timeout, hear=hear, cancelled=cancelled
-                )
+                return warm.run(words, cwd, environment, self.target.timeout, hear=hear, cancelled=cancelled)
             except PreforkError:
                 pass  # a fresh process says the same, later
         command = observed_command(command, environment)
@@ -198,14 +191,9 @@ class TracedRunner:
             cancelled=cancelled,
         )
 
-    def _script(self, tree: Path, cwd: Path) -> Path | None:
-        command = self.target.command
-        if len(command) < 2 or command[0] != str(self.target.python) or not command[1].endswith(".py"):
-            return None
-        if command[1] == str(HOST):
-            return HOST
-        script = cwd / command[1]
-        return Path(command[1]) if script.is_file() and script.resolve().is_relative_to(tree.resolve()) else None
+    def _server(self, words: Sequence[str]) -> PreforkServer | None:
+        is_session = tuple(words[:2]) == ("-m", "pytest")
+        return self.warm_tests() if is_session and self.warm_tests is not None else self.warm
 
 
 def run_here(target: Target, device_map: bool = False) -> Run:

@@ -25,6 +25,7 @@ from devfix.verification.checks.stdout import (
     differing_numbers,
     gpu_only_lines,
     last_line,
+    prints_alike,
     stdout_differs,
     unseeded_note,
 )
@@ -251,16 +252,14 @@ class Verifier:
         if ended and not ends_alike(run, before, candidate.patch.edits):
             now = f"now it {run.outcome.value}: {last_line(run)}"
             return "regressed", f"{world.name} ended with {last_line(before)}, {now}"
-        if run.outcome is not Outcome.CLEAN and not ended:
+        if not ended and (before.outcome, run.outcome) != (Outcome.CLEAN, Outcome.CLEAN):
             return None
-        if (before.outcome is Outcome.CLEAN or ended) and before.torch and not run.torch:
+        if before.torch and not run.torch:
             return "behaviour-changed", f"nothing is seen of the program any more in the world {world.name}"
-        if not (before.outcome is Outcome.CLEAN or ended):
-            return None
         if before.ended or run.ended:
             self.flaky.append(ENDED_NOTE)
             return None
-        if before.stdout == run.stdout and not diff_totals([before], run, candidate.patch.recomputes):
+        if prints_alike(before.stdout, run.stdout) and not diff_totals([before], run, candidate.patch.recomputes):
             return None
         if not self._draws_unseeded(before, run):
             return self._differs(world, candidate, before, run, self.run)
@@ -274,11 +273,11 @@ class Verifier:
     def _differs(
         self, world: World, candidate: CandidateResult, before: Run, run: Run, runner: Runner
     ) -> tuple[VerdictOutcome, str] | None:
-        if before.stdout == run.stdout and not diff_totals([before], run, candidate.patch.recomputes):
+        if prints_alike(before.stdout, run.stdout) and not diff_totals([before], run, candidate.patch.recomputes):
             return None
         again = runner(world, self.files, False, NO_COUNTS)
         new = registered(candidate.patch.edits)  # printed summaries of the model may tell of them
-        alike = before.stdout == run.stdout or differs_by_children(before.stdout, run.stdout, new)
+        alike = prints_alike(before.stdout, run.stdout) or differs_by_children(before.stdout, run.stdout, new)
         if not alike and self._prints_else(world, candidate, [before, again], run, runner):
             return "behaviour-changed", f"the program prints something else in the world {world.name}"
         plain = [before, again]
@@ -292,7 +291,7 @@ class Verifier:
         self, world: World, candidate: CandidateResult, plain: Sequence[Run], run: Run, runner: Runner
     ) -> bool:
         before = [each.stdout for each in plain]
-        if len(set(before)) == 1:
+        if prints_alike(*before):
             return True
         where = f"what the program prints in the world {world.name}"
         self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")

@@ -20,7 +20,7 @@ from devfix.discovery import (
 )
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
-from devfix.execution.prefork import PreforkServer
+from devfix.execution.prefork import PreforkServer, can_fork
 from devfix.execution.slots import Slots
 from devfix.model import DeviceType, Request, Target, Until, World, WorldChoice
 from devfix.notebooks import KERNEL
@@ -91,6 +91,7 @@ def open_session(
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress, observer.slots = shown, Slots(jobs)
         test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))
+        observer.warm_tests = test_server.warm
         session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
         session.claimed = _claimed(repository, session) if config.devices is None else config.devices
@@ -131,7 +132,7 @@ def _jobs(until: Until | None, sandboxed: bool) -> int:
 @contextmanager
 def _warm(target: Target, temporary: Path, limits: ResourceLimits, sandboxed: bool) -> Iterator[PreforkServer | None]:
     """Start a prefork server for the program if it can run it; None otherwise."""
-    if sandboxed or target.until is not None or not _is_plain_script(target):
+    if sandboxed or target.until is not None or not can_fork(target.command, target.python):
         yield None
         return
     modules = ("torch", KERNEL) if is_of_notebook(target.command) else ("torch",)
@@ -180,9 +181,3 @@ def world_for(choice: WorldChoice, gpus: int, python: Interpreter) -> World:
             f"--world real: the interpreter sees {python.gpus} GPUs, not {gpus}; use --world simulated or --python"
         )
     return World("real", gpus, device=python.device)
-
-
-def _is_plain_script(target: Target) -> bool:
-    """Return whether the command is `python script.py …`, which a prefork server can run."""
-    command = target.command
-    return len(command) > 1 and command[0] == str(target.python) and command[1].endswith(".py")

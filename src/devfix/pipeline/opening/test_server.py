@@ -40,9 +40,14 @@ class TestServer:
     def observer(self) -> TracedRunner:
         """Return what runs tests, in a warm process if possible; the first call starts it, in the background."""
         observer = copy(self._program)
-        if observer.sandboxed is None and not observer.read_only:
-            observer.warm = self._prepared(observer)
+        observer.warm = self.warm()
         return observer
+
+    def warm(self) -> PreforkServer | None:
+        """Return the process that has imported pytest, where there may be one; the first call starts it."""
+        if self._program.sandboxed is not None or self._program.read_only:
+            return self._program.warm
+        return self._prepared(self._program)
 
     def close(self) -> None:
         """End the processes, also those that another thread is starting."""

@@ -1,4 +1,4 @@
-"""Turn a running process into what `python script.py arguments` would be."""
+"""Turn a running process into what `python script.py arguments` or `python -m module arguments` would be."""
 
 from __future__ import annotations
 
@@ -8,39 +8,41 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import runpy
 import signal
 import sys
 import tempfile
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Exit = int
 
 
 def become(request: dict[str, Any], out: int, err: int, paths: Sequence[str]) -> Exit:
-    """Adopt the request's streams, environment and arguments, run its script, and return the exit code.
+    """Adopt the request's streams, environment and arguments, run its script or module, and return the exit code.
 
     `paths` are the entries that PYTHONPATH added to `sys.path` when this process started.
     """
     _take_streams(out, err)
-    script, arguments = str(request["script"]), [str(argument) for argument in request["arguments"]]
+    first, *others = (str(word) for word in request["words"])
+    module = others[0] if first == "-m" else None
     os.environ.clear()
     os.environ.update(request["environment"])
     tempfile.tempdir = None  # otherwise the server's own, which may be set
     os.chdir(request["cwd"])
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
-    sys.argv[:] = [script, *arguments]
-    sys.orig_argv[:] = [sys.executable, script, *arguments]
+    sys.argv[:] = [first, *(others if module is None else others[1:])]
+    sys.orig_argv[:] = [sys.executable, first, *others]
     entries = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     entries = list(dict.fromkeys(os.path.abspath(path) for path in entries))
     sys.path[:] = entries + [path for path in sys.path if path not in paths and path not in entries]
     _begin_again()
     _enter_probe()
-    path = os.path.join(os.getcwd(), script)
+    path = os.path.join(os.getcwd(), first)
     if not os.environ.get("PYTHONSAFEPATH"):
-        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-    return _run(path)
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)) if module is None else os.getcwd())
+    return _run_script(path) if module is None else _run_module(module)
 
 
 def _take_streams(out: int, err: int) -> None:
@@ -75,19 +77,34 @@ def _enter_probe() -> None:
     module.torch_imported()
 
 
-def _run(path: str) -> Exit:
-    main = types.ModuleType("__main__")
+def _run_script(path: str) -> Exit:
     loader = importlib.machinery.SourceFileLoader("__main__", path)
-    vars(main).update(__builtins__=builtins, __file__=path, __loader__=loader, __cached__=None, __annotations__={})
-    sys.modules["__main__"] = main
+    main = _new_main(__file__=path, __loader__=loader, __cached__=None)
     try:
         with io.open_code(path) as file:
             source = file.read()
     except OSError as error:
         sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
         return 2
+    return _ended(lambda: exec(compile(source, path, "exec", dont_inherit=True), vars(main)))
+
+
+def _run_module(name: str) -> Exit:
+    _new_main()
+    return _ended(lambda: runpy._run_module_as_main(name))  # type: ignore[attr-defined]  # as the interpreter does
+
+
+def _new_main(**names: object) -> types.ModuleType:
+    main = types.ModuleType("__main__")
+    vars(main).update(__builtins__=builtins, __annotations__={}, **names)
+    sys.modules["__main__"] = main
+    return main
+
+
+def _ended(program: Callable[[], object]) -> Exit:
+    """Run a program and return its exit code; an exception that it lets pass is printed."""
     try:
-        exec(compile(source, path, "exec", dont_inherit=True), vars(main))
+        program()
     except SystemExit as error:
         return _exit_code(error)
     except BaseException as error:

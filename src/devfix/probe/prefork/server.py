@@ -2,7 +2,7 @@
 
 Run as `python server.py CONTROL MODULE...` by the interpreter of the program under repair. Each message on the socket
 CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on the
-connection is one line of JSON: script, arguments, cwd, environment. The response is one line, as from the supervisor of
+connection is one line of JSON: words, cwd, environment. The response is one line, as from the supervisor of
 processes: "exit CODE SECONDS" or "signal NUMBER SECONDS". Closing the connection ends the program.
 
 The byte "b" with one descriptor, the CONTROL of another server, makes a branch: a fork that runs the code of a request

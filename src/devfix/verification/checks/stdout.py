@@ -12,14 +12,14 @@ from devfix.model import Outcome, Run
 def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
     """Return whether a line that is equal in all outputs before the change is another one in all outputs after it.
 
-    Outputs with different numbers of lines are not compared.
+    Outputs with different numbers of lines are not compared; times are all the same.
 
     >>> stdout_differs(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 2\\n0.3 s", "loss 2\\n0.5 s"])
     True
     >>> stdout_differs(["loss 1\\n0.3 s", "loss 1\\n0.4 s"], ["loss 1\\n0.9 s", "loss 1\\n0.5 s"])
     False
     """
-    lines = [output.splitlines() for output in (*before, *after)]
+    lines = [without_times(output).splitlines() for output in (*before, *after)]
     if len({len(each) for each in lines}) != 1:
         return False
     first, last = lines[: len(before)], lines[len(before) :]
@@ -27,6 +27,26 @@ def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
         len(set(old)) == len(set(new)) == 1 and old[0] != new[0]
         for old, new in zip(zip(*first, strict=True), zip(*last, strict=True), strict=True)
     )
+
+
+_TIME = re.compile(
+    r"(?<![\w.])(\d+\.?\d*|\.\d+)(e[-+]?\d+)? ?([mun\u00b5]?s|secs?|seconds?|milliseconds?|mins?|minutes?)\b"
+    r"|\b\d+:\d\d:\d\d(\.\d+)?"
+)
+
+
+def without_times(output: str) -> str:
+    """Return output in which all times are the same, which differ from run to run.
+
+    >>> without_times("2 passed in 0.03s"), without_times("took 61.5 seconds (0:01:01)"), without_times("a 2x2 s")
+    ('2 passed in 0 s', 'took 0 s (0 s)', 'a 2x2 s')
+    """
+    return _TIME.sub("0 s", output)
+
+
+def prints_alike(one: str, other: str) -> bool:
+    """Return whether two outputs are the same, but for times."""
+    return without_times(one) == without_times(other)
 
 
 _DEVICE = re.compile(r"\b(cuda|mps|xpu|cpu|gpu)(:\d+)?\b", re.IGNORECASE)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from devfix.model import Edit, Failure, Outcome, Run
 from devfix.model.report import Comparison
 from devfix.verification.checks.model_summaries import differs_by_children, registered
-from devfix.verification.checks.stdout import last_line, stdout_differs, without_devices
+from devfix.verification.checks.stdout import last_line, prints_alike, stdout_differs, without_devices
 from devfix.verification.checks.suppression import fails_at_same_site
 from devfix.verification.edit_map import is_edited
 from devfix.verification.other_commands.endings import ends_alike
@@ -23,12 +23,12 @@ def compare_runs(
     if after.outcome is Outcome.CLEAN:
         if before.outcome is not Outcome.CLEAN:
             return "better", ""
-        if _printed(before) != _printed(after) and not differs_by_children(
+        if not prints_alike(_printed(before), _printed(after)) and not differs_by_children(
             _printed(before), _printed(after), registered(edits)
         ):
             plain, patched = again()
             if stdout_differs([_printed(before), _printed(plain)], [_printed(after), _printed(patched)]) or (
-                plain.unseeded and _printed(plain) != _printed(patched) and _repeats(plain, again()[0])
+                plain.unseeded and not prints_alike(_printed(plain), _printed(patched)) and _repeats(plain, again()[0])
             ):
                 return "worse", "prints something else"
         return "as before", ""
@@ -51,4 +51,4 @@ def _printed(run: Run) -> str:
 
 
 def _repeats(one: Run, other: Run) -> bool:
-    return _printed(one) == _printed(other)
+    return prints_alike(_printed(one), _printed(other))

@@ -1,0 +1,44 @@
+"""Programs that are run in forks of the warm process: modules, and sessions of pytest among them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from cli_programs import repair
+from git_repositories import make_repository
+
+TELLS = """
+import pathlib, sys
+
+with pathlib.Path({path!r}).open("a") as file:
+    print("torch" in sys.modules, file=file)
+"""
+FAILS = """
+import torch
+
+class TestIt:
+    def test_it(self):
+        x = torch.ones(2, device="cuda" if torch.cuda.is_available() else "cpu")
+        x + torch.ones(2)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "main", "tells"),
+    [
+        ("python -m pytest test_it.py", "test_it.py", "conftest.py"),
+        ("python -m package.main", "package/main.py", "package/__init__.py"),
+    ],
+)
+def test_most_runs_of_a_module_find_torch_imported(tmp_path: Path, command: str, main: str, tells: str) -> None:
+    told = tmp_path / "told"
+    ends = "" if main.startswith("test") else "\nTestIt().test_it()\n"
+    root = make_repository(tmp_path / "program", {main: FAILS + ends, tells: TELLS.format(path=str(told))})
+    done = repair(root, "--world", "simulated", "--format", "json", "--python", sys.executable, run=command)
+    assert json.loads(done.stdout)["outcome"] == "repaired", done.stderr
+    imported = told.read_text().split()
+    assert imported.count("True") > imported.count("False") >= 1, "the first run and the last are those of a user"
