@@ -16,19 +16,20 @@ from devfix.report.plain import one_line, plain
 from devfix.report.render.terminal.github import command
 from devfix.report.render.terminal.text import diagnosis, render_text
 
+_NARROW, _OTHERS = 24, 70  # columns: of a place at least, and of what stands beside it in the table
 _SHOWN = 5  # tests and other names in a list
 
 
 def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
     """Return the record as text of `width` columns."""
-    return render_text(Group(*_parts(data)), color, width)
+    return render_text(Group(*_parts(data, width)), color, width)
 
 
-def _parts(data: FindRecord) -> Iterator[RenderableType]:
+def _parts(data: FindRecord, width: int) -> Iterator[RenderableType]:
     findings = data.findings
     yield Text(find_headline(data), style="bold red" if findings else "bold green")
     if findings:
-        yield _table(findings)
+        yield _table(findings, max(_NARROW, width - _OTHERS))
     for number, finding in enumerate(findings, 1):
         yield Text(f"{number}. {_place(finding)}: {one_line(finding.title)}", style="bold")
         yield Padding(Group(*_finding(finding)), (0, 0, 1, 3))
@@ -47,16 +48,34 @@ def find_headline(data: FindRecord) -> str:
     )
 
 
-def _table(findings: Sequence[CauseRecord]) -> Table:
+def _table(findings: Sequence[CauseRecord], width: int) -> Table:
+    """Return a table of findings, whose places have at most `width` characters: each is told in full below it."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in ("", "cause", "kind", "rule", "tests", "on", "confidence"):
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=name in ("cause", "kind"))
     for number, each in enumerate(findings, 1):
         sure = each.confidence + ("" if each.confirmed else ", not confirmed")
         devices = " ".join(each.devices)
-        rule = one_line(each.rule) or "-"
-        table.add_row(str(number), _place(each), each.kind, rule, str(len(each.tests)), devices, sure)
+        rule = one_line(each.rule).rpartition("/")[2] or "-"
+        table.add_row(str(number), _end_of(_place(each), width), each.kind, rule, str(len(each.tests)), devices, sure)
     return table
+
+
+def _end_of(place: str, width: int) -> str:
+    """Return the last folders of a path, as many as fit; the file itself has room in any case.
+
+    >>> _end_of("library/distributions/normal.py:12", 25), _end_of("library/normal.py:12", 25), _end_of("a/b.py:1", 2)
+    ('…/normal.py:12', 'library/normal.py:12', '…/b.py:1')
+    """
+    if len(place) <= width:
+        return place
+    folders, _, file = place.rpartition("/")
+    kept = [file]
+    for folder in reversed(folders.split("/")):
+        if len("/".join(["…", folder, *kept])) > width:
+            break
+        kept.insert(0, folder)
+    return "/".join(["…", *kept]) if folders else place
 
 
 def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
