@@ -18,15 +18,23 @@ REQUIREMENTS = {"requirements.txt": "torch\nno-such-package-of-ours\n"}
 LEFT_OUT = "no-such-package-of-ours is left out: no index has it; requirements.txt:2"
 
 
-def runner_for(folder: Path, repository: Path, event: str) -> Runner:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a runner in which the action installs devfix and uv, from a copy of this repository."""
+    temp = tmp_path_factory.mktemp("runner")
+    copy_action(temp / "action")
+    return temp
+
+
+def runner_for(installed: Path, repository: Path, event: str) -> Runner:
     """Return a runner that has installed devfix and uv, so that what follows needs no other index."""
     github = {"server_url": "http://127.0.0.1:9", "sha": git(repository, "rev-parse", "HEAD"), "event_name": event}
-    temp = folder / "runner"
-    temp.mkdir()
     used = {"actions/upload-artifact": lambda given: {}}
-    runner = Runner(copy_action(folder / "action"), repository, temp, github, used)
-    assert runner.run(mode="repair", install="true", path="nowhere")[0] != 0
-    assert (temp / "devfix" / "bin" / "uv").exists()
+    runner = Runner(installed / "action", repository, installed, github, used)
+    uv = installed / "devfix" / "bin" / "uv"
+    if not uv.exists():
+        assert runner.run(mode="repair", install="true", path="nowhere")[0] != 0
+    assert uv.exists()
     return runner
 
 
@@ -49,9 +57,9 @@ def sole_index_of(runner: Runner, folder: Path) -> Iterator[PackageIndex]:
         shutil.rmtree(folder / name)
 
 
-def test_install_builds_what_the_repository_declares(tmp_path: Path) -> None:
+def test_install_builds_what_the_repository_declares(installed: Path, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "program", {**FILES, **REQUIREMENTS})
-    runner = runner_for(tmp_path, repository, "schedule")
+    runner = runner_for(installed, repository, "schedule")
     with sole_index_of(runner, tmp_path) as index:
         index.add_torch()
         code, outputs, _ = runner.run(mode="repair", install="true", run="python train.py")
@@ -60,7 +68,7 @@ def test_install_builds_what_the_repository_declares(tmp_path: Path) -> None:
     assert LEFT_OUT in runner.log
 
 
-def test_find_runs_tests_in_what_install_builds(tmp_path: Path) -> None:
+def test_find_runs_tests_in_what_install_builds(installed: Path, tmp_path: Path) -> None:
     """In a pull request it is built for the base, whose findings are known, and for the merge."""
     library = "import torch\n\ndef {0}(x):\n    return x + torch.ones(len(x))\n"
     tests = "import torch\nfrom {0} import {0}\n\ndef test_{0}():\n    {0}(torch.ones(2))\n"
@@ -75,7 +83,7 @@ def test_find_runs_tests_in_what_install_builds(tmp_path: Path) -> None:
     git(repository, "commit", "--quiet", "--message=feature")
     git(repository, "checkout", "--quiet", "--detach", main)
     git(repository, "merge", "--quiet", "--no-ff", "--message=merge", "feature")
-    runner = runner_for(tmp_path, repository, "pull_request")
+    runner = runner_for(installed, repository, "pull_request")
     with sole_index_of(runner, tmp_path) as index:
         index.add_torch("pytest")
         index.add("leaf")
