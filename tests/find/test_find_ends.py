@@ -163,3 +163,17 @@ def test_scripts_that_do_not_run_by_themselves_are_left_out(tmp_path: Path) -> N
     ]
     assert [each["test"] for each in told["left_out"]] == ["examples/asks.py"]
     assert (told["tests"], told["failed_cpu"]) == (1, [])
+
+
+@pytest.mark.slow
+def test_a_lifted_run_that_ends_at_its_start_is_told(tmp_path: Path) -> None:
+    root = searched_repository(tmp_path, finds=FINDS)
+    starts = "def pytest_sessionstart(session):\n    if torch.cuda.is_available():\n        os._exit(7)\n"
+    write(root, {"conftest.py": f"import os, torch\n\n{starts}"})
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message=conftest")
+    told = find(root, "--no-silent")
+    assert (told["findings"], told["passed_cpu"], told["passed_lifted"]) == ([], 1, 0)
+    assert told["notes"] == [
+        f"1 of 1 tests have no result lifted to cuda:{index}; pytest ended with: exit code 7" for index in (0, 1)
+    ]

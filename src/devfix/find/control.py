@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
@@ -30,6 +30,16 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
     elif not tests.results and not tests.collection:
         said = _last_said(run.stdout + run.stderr) if run is not None else ""
         yield f"pytest ran none of the {suite.name}" + (f": {said}" if said else "")
+
+
+def unfinished_notes(suite: Suite, lifted: PassResult, asked: Sequence[str], title: str) -> Iterator[str]:
+    """Yield how a lifted run ended that has no result for some of the tests it was asked for."""
+    left = [test for test in asked if test not in lifted.tests.results]
+    run = lifted.run
+    if not left or run is None or lifted.is_interrupted:
+        return
+    said = run.signal or _last_said(run.stdout + run.stderr) or f"exit code {run.exit_code}"
+    yield f"{len(left)} of {len(asked)} {suite.name} have no result {title}; pytest ended with: {said}"
 
 
 def needing_gpus(control: TestResults) -> list[str]:

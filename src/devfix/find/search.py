@@ -20,7 +20,7 @@ from devfix.find.causes import (
     stale_cause,
 )
 from devfix.find.confirmation import CauseRun, Confirmation
-from devfix.find.control import missing_modules, needing_gpus, notes_of
+from devfix.find.control import missing_modules, needing_gpus, notes_of, unfinished_notes
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
@@ -107,6 +107,8 @@ class Search:
             _stop_where_interrupted(done)
             if done.lacks(asked):
                 self.notes.add(f"{_OVER} all {suite.name} ran {each.title}; --budget gives more")
+            else:
+                self.notes.add(*unfinished_notes(suite, done, asked, each.title))
             failed.update({*done.tests.results} - {*done.tests.of("passed")})
             if each.name == LIFTED:
                 self._look_behind(suite, each, done, until)
