@@ -1,4 +1,4 @@
-"""One factory in an expression has the device, and another one does not."""
+"""One tensor in an expression has the device, and a factory beside it does not."""
 
 from collections.abc import Iterator
 
@@ -15,33 +15,39 @@ from devfix.sdk import (
     argument,
     code,
     fill_message,
+    is_move,
     last_name,
 )
 
 
 class HalfMovedExpression(CreationRule):
-    """Passes the device of one factory to the others that are combined with it."""
+    """Passes the device of one factory to the others that are combined with it, or moves a tensor as the one beside."""
 
     kinds = ("factory", "constant")
     message = "{name} was created in {made_at} without a device"
 
     def matches(self, ctx: Context) -> bool:
-        """Require that the same function created the peer on its current device."""
+        """Require that the same function created the peer on its device, or that the same statement moves it there."""
         other, mine = ctx.view_peer(), ctx.created_at
         its, made = other.created_at, other.creation
         is_made = made is not None and self.is_creation(made) and made.device == other.operand.device
-        return (
-            is_made and mine is not None and its is not None and (mine.path, mine.function) == (its.path, its.function)
-        )
+        is_beside = mine is not None and its is not None and (mine.path, mine.function) == (its.path, its.function)
+        return (is_made and is_beside) or _move_beside(ctx) is not None
 
     def explain(self, ctx: Context) -> str:
         """Name the factory beside it as well."""
-        beside = "beside {name}, which was created on {device} in {made_at}: half of the expression was moved."
+        done = "created on {device} in {made_at}" if _move_beside(ctx) is None else "moved to {device}"
+        beside = f"beside {{name}}, which was {done}: half of the expression was moved."
         reason = super().explain(ctx)
         return reason and f"{reason}, {fill_message(beside, ctx.view_peer())}"
 
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
-        """Copy the device from one factory to the others."""
+        """Copy the device from one factory to the others, or the move."""
+        move = _move_beside(ctx)
+        if move is not None and isinstance(site.node, cst.Call):
+            title = f"Move `{site.file.code(site.node)}` as the tensor beside it is moved"
+            yield from site.replace({site.node: _moved_so(site.node, move)}, title)
+            return
         moved, wrong = ctx.call_at(ctx.view_peer().created_at, *FACTORIES), site.call(*FACTORIES)
         given = moved.argument("device") if moved is not None else None
         if moved is None or wrong is None or given is None or argument(wrong, "device") is not None:
@@ -50,6 +56,23 @@ class HalfMovedExpression(CreationRule):
         edits = {each: add_keyword(each, "device", device) for each in _alike(site.file, wrong, moved.node)}
         title = f"Give `{site.file.code(wrong.func)}` the device `{device}`, as the one beside it has"
         yield from site.replace(edits, title)
+
+
+def _move_beside(ctx: Context) -> cst.Call | None:
+    """Return the call that moves the peer, in the statement that creates the operand: `ones(2).cuda() + ones(2)`."""
+    other, site = ctx.view_peer(), ctx.site_at(ctx.created_at)
+    place = other.moved_to(other.operand.device.partition(":")[0]) if other.operand.device != "cpu" else None
+    if site is None or place is None or place.path != site.place.path:
+        return None
+    call = site.file.call_at(place)
+    is_beside = call is not None and is_move(call) and site.file.statement_of(call) is site.statement
+    return call if is_beside and isinstance(site.statement, cst.SimpleStatementLine) else None
+
+
+def _moved_so(node: cst.Call, move: cst.Call) -> cst.Call:
+    """Return a call whose result another call's method moves: `ones(2).cuda()`."""
+    assert isinstance(move.func, cst.Attribute)
+    return move.with_changes(func=move.func.with_changes(value=node))
 
 
 def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:

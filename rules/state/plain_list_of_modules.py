@@ -15,7 +15,9 @@ from devfix.sdk import (
     assigned_values,
     classes_holding,
     insert_after,
+    is_move,
     largest_misplaced_module,
+    last_name,
     loads_strictly,
     module_container,
     modules_of,
@@ -23,9 +25,11 @@ from devfix.sdk import (
     takes_modules,
 )
 
+Held = tuple[File, cst.ClassDef, list[cst.BaseExpression]]  # the file, the class, and the values of its attribute
+
 
 class PlainListOfModules(OperandRule):
-    """Registers the contents of the container where the constructor assigns it, or moves each module where it is used.
+    """Registers the contents of the container where the constructor assigns it, or moves each module with the whole.
 
     If the repository loads a state dict strictly, parameters that were not in it must not be added. A module that a
     list keeps out of `parameters()` on purpose (`[teacher]`) is moved where it is constructed.
@@ -57,6 +61,7 @@ class PlainListOfModules(OperandRule):
         yield from registered
         reason = "" if registered else "To register it would give a state dict that is loaded strictly other keys."
         safety = Safety.UNSURE if registered else Safety.LIKELY
+        yield from () if registered else _move_behind(ctx, whole, values, attribute, reason)
         for site in ctx.sites():
             names = {owner.root for owner in ctx.operand.holders if owner.frame == site.frame} - {"self"}
             # A module without a name in the code is an element of a container, whose others would be left behind.
@@ -84,6 +89,28 @@ def _holds(ctx: Context, module: ScopeVariable) -> bool:
     if any(owner.kind in ("parameter", "buffer") for owner in holders):
         return module.device == device
     return module.device in ("", device) and any(owner.type == module.type for owner in holders)
+
+
+def _move_behind(
+    ctx: Context, whole: ScopeVariable, found: list[Held], attribute: str, reason: str
+) -> Iterator[Change]:
+    """Yield changes that move what a container holds behind the statement that moves its module: once, for all uses."""
+    moves = [event for event in whole.history if event.kind == "move" and event.device == whole.device]
+    site = ctx.site_at(moves[-1].owned_place) if moves else None
+    statement = site.statement if site is not None else None
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    call = line.value if isinstance(line, cst.Assign | cst.Expr) else None
+    if site is None or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or not is_move(call):
+        return
+    named = line.targets[0].target if isinstance(line, cst.Assign) and len(line.targets) == 1 else call.func.value
+    if not isinstance(named, cst.Name | cst.Attribute) or any(
+        isinstance(v, cst.Dict) for _, _, each in found for v in each
+    ):
+        return
+    held, given = f"{site.file.code(named)}.{attribute}", ", ".join(site.file.code(each) for each in call.args)
+    lines = [f"for module in {held}:\n    module.{last_name(call.func)}({given})\n"]
+    changes = site.insert_after(lines, f"Move what `{held}` holds as well", Safety.LIKELY)
+    yield from (replace(each, reason=reason) for each in changes)
 
 
 def _hides(value: cst.BaseExpression) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from verifier_cases import CPU, FIRST, HOME, make_run
+from verifier_cases import CPU, FIRST, HOME, failure, make_run
 
 from devfix.model import Edit, Operand, OperatorCount, OperatorTotals, Run
 from devfix.verification.checks.computation import (
@@ -151,6 +151,8 @@ def test_what_edited_lines_compute_apart() -> None:
     assert not extra_gpu_work(
         nothing, home, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul_", 1, 0),)), [changed]
     )
+    for line, is_told in ((2, False), (3, True)):  # a `.cuda()` in the edited line, or one behind it
+        assert bool(extra_gpu_work(nothing, home, make_run(CPU, failure(line, 1, 10)), [new])) is is_told
     hidden = replace(home, operator_counts=(OperatorCount("aten::_mul", 1, 0),))
     assert extra_gpu_work(
         nothing, hidden, replace(make_run(CPU), operator_counts=(OperatorCount("aten::mul", 1, 0),)), [changed]

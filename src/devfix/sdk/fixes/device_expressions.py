@@ -42,7 +42,7 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
     line = diagnosis.failure.frames[frame].place.line if frame is not None else 0  # what is in scope is of that line
     given = {each.expression for each in spot.scope if each.type == "Property"}
     scored = [
-        (score - style_bonus(file, text) + _penalty(file, node, text, text in given), len(text), text)
+        (score + _rated(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
         if not any(is_moved_below(file, node, line, name) for name in (_root(text), text.removesuffix(".device")))
@@ -53,6 +53,12 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
     # If something names the device outright, module parameters would only add candidates.
     near = sorted(each for each in scored if each[0] <= best + REACH)
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
+
+
+def _rated(file: File, node: cst.CSTNode, text: str, is_property: bool) -> float:
+    """Return the penalty of an expression less its bonus; what its function does not know is in the style of others."""
+    penalty = _penalty(file, node, text, is_property)
+    return penalty if penalty >= UNUSED else penalty - style_bonus(file, text)
 
 
 def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:

@@ -31,7 +31,7 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
 
     A name that is used again below is moved once, by a statement before this one (outside of the loops in which it does
     not change), and an attribute into a local variable. A name that is not used again is moved in place, and so is the
-    result of a call that the failing operator combines, if the tensor has no name.
+    result of a call that the failing operator combines, if the tensor has no name: after what it was computed from.
     """
     file = source.file(spot.place)
     root = file.root_at(spot.place) if file else None
@@ -44,11 +44,15 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     own = (
         {f"{held.expression}.device" for held in peer.names if held.frame == spot.frame} if peer is not None else set()
     )
-    for text in named or _called_operand(diagnosis, spot, file, root):
+    own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == spot.frame}
+    unnamed = [] if own_names & set(named) else _called_operand(diagnosis, spot, file, root)
+    for text in dict.fromkeys([*named, *unnamed]):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        for anchor in dict.fromkeys([*sorted(() if named else own), *device_expressions(diagnosis, spot, file)]):
+        for anchor in dict.fromkeys(
+            [*sorted(() if text in named else own), *device_expressions(diagnosis, spot, file)]
+        ):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)

@@ -86,12 +86,19 @@ class ModuleRule(OperandRule):
     """
 
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Yield what `fix` yields; then, as unsure, a statement that moves the whole module before its use."""
+        """Yield what `fix` yields; then, as unsure, a statement that moves the whole module before its use, or a part.
+
+        The part is the module that has the operand: the others may be elsewhere for a reason.
+        """
         yield from self.fix(ctx)
-        roots = {owner.frame: owner.root for owner, _ in root_modules(ctx.failure, ctx.operand)}
-        for site in ctx.sites():
-            if site.frame in roots and roots[site.frame] != "self":
-                yield from with_safety(site.move_module(roots[site.frame]), Safety.UNSURE)
+        owners = {owner.frame: owner for owner, _ in root_modules(ctx.failure, ctx.operand)}
+        sites = [(site, owners[site.frame]) for site in ctx.sites() if site.frame in owners]
+        for site, owner in sites:
+            if owner.root != "self":
+                yield from with_safety(site.move_module(owner.root), Safety.UNSURE)
+        for site, owner in sites:
+            if owner.expression != owner.root and site.occurrences(owner.expression):
+                yield from with_safety(site.move_module(owner.expression), Safety.UNSURE)
 
     @abstractmethod
     def fix(self, ctx: Context) -> Iterator[Change]:

@@ -48,10 +48,12 @@ def is_ambiguous(file: File, text: str) -> bool:
     >>> file = File("m.py", b"y, _ = f(x)\\nz = boxes[1] * y\\n")
     >>> [is_ambiguous(file, text) for text in ("_.device", "x.device", "parts[0].device", "parts[1].device")]
     [True, False, False, True]
+    >>> is_ambiguous(file, "next(_.parameters()).device")
+    True
     >>> is_ambiguous(file, "boxes[1].device")
     False
     """
-    root = text.partition(".")[0]
+    root = text.removeprefix("next(").partition(".")[0]
     if not root.strip("_"):
         return True
     found = ELEMENT.search(text)

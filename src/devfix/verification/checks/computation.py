@@ -96,8 +96,15 @@ def extra_gpu_work(before: Run, home: Run, without: Run, edits: Iterable[Edit]) 
 
     Both runs with the patch have counted at `edited_places`, the one before it where it failed: what ran on the GPU
     there is the program's. Some functions of PyTorch compute by other operators on a GPU, such as `one_hot`. Lines
-    that never run without a GPU are ignored unless they are new.
+    that never run without a GPU are ignored unless they are new, and so are those that fail there, at a `.cuda()`.
     """
+    edits = tuple(edits)
+    stopped = without.failure.at if without.failure is not None else None
+    if stopped is not None and any(
+        each.path == stopped.path and each.line <= stopped.line <= (each.end_line or each.line)
+        for each in edited_places(edits)
+    ):
+        return ""
     is_new = all(tag in ("equal", "insert") for edit in edits for tag, *_ in blocks(edit))
     if (not without.operator_counts and not is_new) or without.ended:
         return ""

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import as_function, passed_values, with_passed_values
-from devfix.verification.objections.code import Code, Function, functions, instances
-from devfix.verification.objections.containing import containing, mentions
+from devfix.verification.objections.code import Code, Function, containing, functions, instances, mentions
 from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.held_objects import class_of
 from devfix.verification.objections.introduced import Introduced

@@ -15,6 +15,7 @@ from devfix.verification.objections.host_results import of_host_results
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, introduced
 from devfix.verification.objections.members import of_members
+from devfix.verification.objections.moved_modules import of_host_tables, of_modules_in_turns
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules
 from devfix.verification.objections.replicas import of_replicas
@@ -32,6 +33,8 @@ CHECKS: tuple[Check, ...] = (
         of_left_devices,
         of_ignored_parameters,
         of_host_results,
+        of_modules_in_turns,
+        of_host_tables,
     ),
 )
 MOST = 8  # reported for one patch

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import may_hold, new_modules
-from devfix.verification.objections.code import Code
-from devfix.verification.objections.containing import containing
+from devfix.verification.objections.code import Code, containing
 from devfix.verification.objections.introduced import Introduced
 
 META = "meta"

@@ -1,0 +1,170 @@
+"""Objections to moving what code keeps on the host on purpose: modules whose layers take turns, and big tables.
+
+A model that does not fit into the memory of a GPU is run layer by layer, each of which is moved there and back. A table
+that stays in host memory is asked with indices on the host, and what is looked up is moved.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from devfix.model import Failure
+from devfix.verification.evidence import Objection, Strength
+from devfix.verification.objections.buffers import MODULE_NAMES
+from devfix.verification.objections.callers import as_function
+from devfix.verification.objections.code import Code, Function, functions, instances
+from devfix.verification.objections.held_objects import class_of
+from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.value_kinds import parameters
+
+_MOVES = frozenset({"to", "cuda"})
+
+
+def of_modules_in_turns(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield code that moves layers of the module which is now moved whole to a GPU and back to the host."""
+    if what.kind != "call" or what.name not in _MOVES:
+        return
+    made = _class_of(what, failure)
+    family = code.family(made) | code.ancestors(made) if made else frozenset[str]()
+    parts = _attributes(family, code) if family else frozenset[str]()
+    for path, tree in code.trees(*(f".{part}" for part in parts)):
+        known = instances(tree, family) | MODULE_NAMES
+        for owner, function in _functions(tree):
+            holders = known | set(parameters(function)) | ({"self"} if owner in family else set())
+            for node in _of_body(function):
+                receiver = _moved_to_host(node)
+                if receiver is None or not _takes_turns(receiver, function):
+                    continue
+                if any(_is_part(each, parts, holders) for each in (receiver, *_sources(receiver, function))):
+                    problem = (
+                        f"{path}:{receiver.lineno} moves `{ast.unparse(receiver)}` back to the host after its turn"
+                    )
+                    yield Objection("strong", f"{problem}, so that `{made}` is never on a GPU as a whole")
+
+
+def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield code that asks the table which is now on a GPU with indices on the host, or moves what it has looked up."""
+    name = _table(what)
+    if not name or not what.owner:
+        return
+    family = code.family(what.owner)
+    for path, tree in code.trees(f".{name}"):
+        known = instances(tree, family)
+        parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        for owner, _, node in functions(tree):
+            if not isinstance(node, ast.Attribute) or node.attr != name:
+                continue
+            holder = ast.unparse(node.value)
+            if not (holder in known or (holder == "self" and owner in family)):
+                continue
+            looked_up = parents.get(id(node))
+            keys = _keys(looked_up, node)
+            moved = parents.get(id(looked_up)) if keys else None
+            is_given_host = any(_is_on_host(each) for key in keys for each in ast.walk(key))
+            is_moved = isinstance(moved, ast.Attribute) and moved.attr in _MOVES and moved.value is looked_up
+            if looked_up is not None and (is_given_host or is_moved):
+                strength: Strength = "strong" if is_given_host else "weak"
+                shown = ast.unparse(looked_up if is_given_host else parents.get(id(moved), looked_up))
+                yield Objection(strength, f"{path}:{node.lineno}: `{shown}` takes `{name}` to be on the host")
+
+
+def _table(what: Introduced) -> str:
+    """Return the attribute of `self` that is now moved, created on a device or registered; "" if it is none."""
+    if what.kind in ("buffer", "parameter"):
+        return what.name
+    if what.kind == "call" and what.name in _MOVES and what.root.startswith("self."):
+        name = what.root.removeprefix("self.")
+        return name if name.isidentifier() else ""
+    for each in ast.walk(what.function) if what.kind in ("device", "call") and what.function is not None else ():
+        if isinstance(each, ast.Assign) and any(inner is what.node for inner in ast.walk(each.value)):
+            targets = [target for target in each.targets if isinstance(target, ast.Attribute)]
+            return next((target.attr for target in targets if ast.unparse(target.value) == "self"), "")
+    return ""
+
+
+def _keys(looked_up: ast.AST | None, table: ast.expr) -> list[ast.expr]:
+    """Return what a table is asked for: `table[keys]`, `table(keys)`, `table.gather(-1, keys)`."""
+    if isinstance(looked_up, ast.Subscript) and looked_up.value is table:
+        return [looked_up.slice]
+    return list(looked_up.args) if isinstance(looked_up, ast.Call) and looked_up.func is table else []
+
+
+def _is_on_host(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and _moved_to_host(ast.Expr(node)) is not None
+
+
+def _class_of(what: Introduced, failure: Failure) -> str:
+    """Return the class of the object that an edit moves: of `Net(4).eval()`, or of a name; "" if it is not known."""
+    moved = (
+        what.node.func.value if isinstance(what.node, ast.Call) and isinstance(what.node.func, ast.Attribute) else None
+    )
+    while isinstance(moved, ast.Call):
+        called = ast.unparse(moved.func).rpartition(".")[2]
+        if called[:1].isupper() or not isinstance(moved.func, ast.Attribute):
+            return called
+        moved = moved.func.value
+    return class_of(ast.unparse(moved), what, failure)[0] if moved is not None else ""
+
+
+def _attributes(family: frozenset[str], code: Code) -> frozenset[str]:
+    """Return the attributes that the methods of some classes assign."""
+    return frozenset(
+        node.attr
+        for _, tree in code.trees(*(f"class {each}" for each in family))
+        for owner, _, node in functions(tree)
+        if owner in family and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if ast.unparse(node.value) == "self"
+    )
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Yield the functions of a file with their classes, and its top level as one."""
+    yield "", as_function(tree)
+    for owner, _, node in functions(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield owner, node
+
+
+def _of_body(function: Function) -> Iterator[ast.AST]:
+    return (each for statement in function.body for each in ast.walk(statement))
+
+
+def _moved_to_host(node: ast.AST) -> ast.expr | None:
+    """Return what a statement that is only a call moves to the host: `layer` of `layer.cpu()`."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
+    is_named = any(isinstance(each, ast.Constant) and each.value == "cpu" for one in given for each in ast.walk(one))
+    return call.func.value if call.func.attr == "cpu" or (call.func.attr == "to" and is_named) else None
+
+
+def _takes_turns(receiver: ast.expr, function: Function) -> bool:
+    """Return whether a function moves what it moves to the host to another device as well."""
+    text = ast.unparse(receiver)
+    return any(
+        isinstance(each, ast.Call)
+        and isinstance(each.func, ast.Attribute)
+        and each.func.attr in _MOVES
+        and ast.unparse(each.func.value) == text
+        and _moved_to_host(ast.Expr(each)) is None
+        for each in _of_body(function)
+    )
+
+
+def _sources(receiver: ast.expr, function: Function) -> Iterator[ast.expr]:
+    """Yield what a name goes over, or is assigned."""
+    for each in _of_body(function):
+        if isinstance(each, ast.For) and ast.unparse(receiver) in [ast.unparse(one) for one in ast.walk(each.target)]:
+            yield each.iter
+        if isinstance(each, ast.Assign) and ast.unparse(receiver) in [ast.unparse(target) for target in each.targets]:
+            yield each.value
+
+
+def _is_part(node: ast.expr, parts: frozenset[str], holders: frozenset[str] | set[str]) -> bool:
+    """Return whether an expression has an attribute of some objects: `enumerate(model.layers)`."""
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in parts and ast.unparse(each.value) in holders
+        for each in ast.walk(node)
+    )

@@ -1,0 +1,86 @@
+"""What speaks against moving what code keeps on the host on purpose: layers that take turns, tables of lookups."""
+
+from __future__ import annotations
+
+import pytest
+from objection_cases import found, strengths
+
+DEEP = """import torch
+
+class Deep(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(3))
+
+{method}
+def make():
+    return Deep()
+"""
+STREAMED = """    def forward(self, x, device):
+        for layer in self.layers:
+            layer.to(device)
+            x = layer(x)
+            layer.{back}
+        return x
+"""
+WHOLE = ("return Deep()", "return Deep().to(device)")
+
+
+@pytest.mark.parametrize(
+    ("back", "expected"),
+    [("cpu()", ["strong"]), ("to('cpu')", ["strong"]), ("to(torch.device('cpu'))", ["strong"]), ("eval()", [])],
+)
+def test_a_module_whose_layers_take_turns_on_the_gpu(back: str, expected: list[str]) -> None:
+    assert strengths(DEEP.format(method=STREAMED.format(back=back)), WHOLE) == expected
+
+
+@pytest.mark.parametrize(
+    ("loop", "expected"),
+    [
+        ("for number, layer in enumerate(net.layers):\n        layer.cuda()\n        layer.cpu()\n", ["strong"]),
+        ("for layer in net.layers:\n        layer.cpu()\n", []),  # none comes back to a GPU
+        ("for layer in net.others:\n        layer.cuda()\n        layer.cpu()\n", []),
+        ("net.cuda()\n    net.cpu()\n", []),
+    ],
+)
+def test_code_that_runs_a_module_layer_by_layer(loop: str, expected: list[str]) -> None:
+    other = {"run.py": f"def run(net, x):\n    {loop}"}
+    assert strengths(DEEP.format(method=""), WHOLE, other) == expected
+
+
+TABLE = """import torch
+
+class Words(torch.nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.table = torch.zeros(9, 4)
+
+    def forward(self, ids):
+        return self.table[ids]
+
+    def first(self, ids):
+        return {read}
+"""
+CREATED = ("torch.zeros(9, 4)", "torch.zeros(9, 4, device=device)")
+BUFFER = ("self.table = torch.zeros(9, 4)", 'self.register_buffer("table", torch.zeros(9, 4), persistent=False)')
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("self.table[ids.cpu()]", ["strong"]),
+        ("self.table(ids.to('cpu'))", ["strong"]),
+        ("self.table[ids].to(device)", ["weak"]),
+        ("self.table.to(device)[ids]", []),
+        ("self.other[ids.cpu()]", []),
+    ],
+)
+def test_a_table_that_is_asked_on_the_host(read: str, expected: list[str]) -> None:
+    assert strengths(TABLE.format(read=read), CREATED) == expected
+    assert strengths(TABLE.format(read=read), BUFFER) == expected
+
+
+def test_a_caller_that_asks_a_table_on_the_host() -> None:
+    other = {"ask.py": "from net import Words\nwords = Words(None)\nrow = words.table[ids.cpu()]\n"}
+    (objection,) = found(TABLE.format(read="ids"), CREATED, other)
+    assert objection.reason == "ask.py:3: `words.table[ids.cpu()]` takes `table` to be on the host"
