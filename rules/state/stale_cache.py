@@ -1,6 +1,7 @@
 """A table is computed once and cached, and stays on the device of its first use."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -10,6 +11,7 @@ from devfix.sdk import (
     Context,
     File,
     OperandRule,
+    Site,
     SourceLocation,
     add_keyword,
     argument,
@@ -27,7 +29,10 @@ from devfix.sdk import (
 
 
 class StaleCache(OperandRule):
-    """Computes it again if the guard of the cache meets another device, and on the device of the argument."""
+    """Computes it again if the guard of the cache meets another device, and on the device of the argument.
+
+    A dictionary keeps one for each key: the device becomes a part of it.
+    """
 
     supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
     blames_intentional = True
@@ -35,6 +40,9 @@ class StaleCache(OperandRule):
     def explain(self, ctx: Context) -> str:
         """Report an attribute that a method other than the constructor computed, on another device than it is used."""
         name, place = _find_cached(ctx)
+        keyed = next(_find_keyed(ctx), None)
+        if keyed is not None:
+            return f"{ctx.name} is kept in `{keyed.holder}` for each `{keyed.key}`, which does not tell devices apart."
         if place is None or ctx.is_held:
             return ""
         return (
@@ -44,6 +52,8 @@ class StaleCache(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Add a comparison of devices to the guard, unless the device is a string, which equals no device."""
+        for keyed in _find_keyed(ctx):
+            yield from _tell_apart(ctx, keyed)
         name, place = _find_cached(ctx)
         file = ctx.sources.file(place) if place is not None else None
         method = definition(file, place.function) if file is not None and place is not None else None
@@ -62,6 +72,83 @@ class StaleCache(OperandRule):
                     }
                     edits |= {} if given else _placed(file, each, device)
                     yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A value that a function keeps in a dictionary: `if key not in cache: cache[key] = …`."""
+
+    site: Site
+    function: cst.FunctionDef
+    guard: cst.Comparison
+    stored: cst.Assign
+
+    @property
+    def holder(self) -> str:
+        """The dictionary."""
+        return self.site.file.code(self.guard.comparisons[0].comparator)
+
+    @property
+    def key(self) -> str:
+        """The key by which the function looks for a value."""
+        return self.site.file.code(self.guard.left)
+
+
+def _find_keyed(ctx: Context) -> Iterator[Keyed]:
+    """Yield the dictionaries in which a running function keeps the operand, and from which no other one reads."""
+    made = ctx.site_at(ctx.created_at)
+    around = set(made.file.ancestors(made.node)) if made is not None else set()
+    for number, frame in reversed(list(enumerate(ctx.failure.frames))):
+        site = ctx.site_of(number) if frame.place.owned else None
+        function = site.function if site is not None else None
+        names = {held.expression.partition("[")[0] for held in ctx.operand.names if held.frame == number}
+        for each in site.file.within(function) if site is not None and function is not None else ():
+            test = each.test if isinstance(each, cst.If) else None
+            if not isinstance(each, cst.If) or not isinstance(test, cst.Comparison) or site is None or function is None:
+                continue
+            if len(test.comparisons) != 1 or not isinstance(test.comparisons[0].operator, cst.NotIn):
+                continue
+            holder = site.file.code(test.comparisons[0].comparator)
+            target = f"{holder}[{site.file.code(test.left)}]"
+            stored = [one for one in assignments(site.file, target, each.body) if isinstance(one, cst.Assign)]
+            reads = [site.file.function_of(read) for read in _reads(site.file, site.file.module, holder)]
+            is_kept = holder in names or each.body in around
+            if len(stored) == 1 and is_kept and all(read is function for read in reads):
+                yield Keyed(site, function, test, stored[0])
+
+
+def _reads(file: File, within: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
+    """Return where an expression is not assigned as a whole."""
+    return [node for node in file.find(within, text) if not isinstance(file.parent(node), cst.AssignTarget)]
+
+
+def _tell_apart(ctx: Context, kept: Keyed) -> Iterator[Change]:
+    """Yield changes that make the device of an argument a part of the key, and move there what is kept."""
+    file, given = kept.site.file, assignments(kept.site.file, kept.key, kept.function)
+    keys: list[cst.BaseExpression] = [kept.guard.left]
+    for each in file.find(kept.function, f"{kept.holder}[{kept.key}]"):
+        index = each.slice[0].slice if isinstance(each, cst.Subscript) else None
+        keys += [index.value] if isinstance(index, cst.Index) else []
+    is_key_alone = len(_reads(file, kept.function, kept.key)) == len(keys)
+    nodes = [given[0].value] if len(given) == 1 and is_key_alone else keys if len(given) < 2 else []
+    own = parameters(kept.function)
+    for device in kept.site.device_expressions():
+        if device.partition(".")[0] not in own or not device.endswith("device") or ctx.is_intentional:
+            continue
+        edits: dict[cst.CSTNode, cst.CSTNode] = {}
+        for node in nodes:
+            if node is not None and "device" not in file.code(node):
+                edits[node] = _with_device(node, device)
+        if edits:
+            edits[kept.stored.value] = move_to(kept.stored.value, device)
+            yield from rewrite(file, edits, f"Keep one value in `{kept.holder}` for each device")
+
+
+def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:
+    """Return a key with a device beside it."""
+    plain = key.with_changes(lpar=[], rpar=[]) if isinstance(key, cst.Call | cst.Name | cst.Attribute) else key
+    parts = key.elements if isinstance(key, cst.Tuple) else [cst.Element(plain)]
+    return cst.Tuple([*(cst.Element(each.value) for each in parts), cst.Element(expression(device))])
 
 
 def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:

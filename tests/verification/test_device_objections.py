@@ -82,3 +82,22 @@ def test_a_parameter_that_is_ignored_from_now_on() -> None:
     assert found(unused, ("arange(n)", "arange(n, device=self.linear.weight.device)")) == []
     used = text.replace("return ", "print(device)\n        return ")
     assert found(used, ("n, device=device", "n, device=self.linear.weight.device")) == []
+
+
+GRIDS = """import torch
+
+grids = {{}}
+
+def grid(x):
+    key = {key}
+    if key not in grids:
+        rows = torch.arange(x.shape[0])
+        grids[key] = rows[:, None].expand(x.shape)
+    return grids[key]
+"""
+ON_ARGUMENT = ("torch.arange(x.shape[0])", "torch.arange(x.shape[0], device=x.device)")
+
+
+@pytest.mark.parametrize(("key", "expected"), [("str(x.shape)", ["strong"]), ("(x.shape, x.device)", [])])
+def test_a_table_that_is_kept_for_a_key_without_a_device(key: str, expected: list[str]) -> None:
+    assert strengths(GRIDS.format(key=key), ON_ARGUMENT, {}) == expected

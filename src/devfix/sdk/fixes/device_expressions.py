@@ -25,6 +25,7 @@ OPTIONAL = 2.0  # penalty of what may be no tensor in other calls: optional para
 KEY = re.compile(r"""\[(["'])(.+?)\1\]""")
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
 SCRIPT = 4.0  # more, if no function of the file reads it: a class or a helper knows nothing of the script around it
+SIZED = 0.3  # bonus of a tensor whose size or type is read where the device is wanted
 REACH = 3.0  # maximum distance from the best score
 
 
@@ -56,9 +57,16 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
 
 
 def _rated(file: File, node: cst.CSTNode, text: str, is_property: bool) -> float:
-    """Return the penalty of an expression less its bonus; what its function does not know is in the style of others."""
+    """Return the penalty of an expression less its bonus; what its function does not know is in the style of others.
+
+    A tensor whose size or type the node at the site reads is what the node's result is made for.
+    """
     penalty = _penalty(file, node, text, is_property)
-    return penalty if penalty >= UNUSED else penalty - style_bonus(file, text)
+    if penalty >= UNUSED:
+        return penalty
+    name = re.escape(text.removesuffix(".device"))
+    is_sized = re.search(rf"(?<![\w.]){name}\.(shape|size|dtype)\b|\blen\({name}\)", file.code(node)) is not None
+    return penalty - style_bonus(file, text) - SIZED * is_sized
 
 
 def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:

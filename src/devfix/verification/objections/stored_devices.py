@@ -36,11 +36,17 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if statement is None:
         return
     target = ast.unparse(statement.targets[0])
-    if "device" in target or "device" in test:
+    if any("device" in each for each in (target, test, *_keys(statement.targets[0], function))):
         return
     problem = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
     strength: Strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
     yield Objection(strength, f"{problem}, and later ones may be on another")
+
+
+def _keys(target: ast.expr, function: Function) -> list[str]:
+    """Return what a function assigns to the names by which a statement stores a value: `key` of `cache[key] = …`."""
+    names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+    return [ast.unparse(each.value) for each in _assigned(function) if names & set(map(ast.unparse, each.targets))]
 
 
 def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
@@ -129,11 +135,12 @@ def _stored_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | N
     local = {
         each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     } - shared
+    made = _made_of(function, node)
     for around in ast.walk(function):
         if not isinstance(around, ast.If):
             continue
         for each in ast.walk(around):
-            if not isinstance(each, ast.Assign) or not any(inner is node for inner in ast.walk(each)):
+            if not isinstance(each, ast.Assign) or not any(_is_of(inner, node, made) for inner in ast.walk(each)):
                 continue
             target = each.targets[0]
             root = ast.unparse(target).split(".")[0].split("[")[0]
@@ -141,3 +148,20 @@ def _stored_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | N
             if (is_container and root not in local) or root in shared:
                 return each, ast.unparse(around.test)
     return None, ""
+
+
+def _made_of(function: Function, node: ast.AST | None) -> set[str]:
+    """Return the local names that are assigned what is computed from a node."""
+    found: set[str] = set()
+    for each in sorted(_assigned(function), key=lambda each: each.lineno):
+        if any(_is_of(inner, node, found) for inner in ast.walk(each.value)):
+            found.update(ast.unparse(target) for target in each.targets if isinstance(target, ast.Name))
+    return found
+
+
+def _assigned(function: Function) -> list[ast.Assign]:
+    return [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
+
+
+def _is_of(inner: ast.AST, node: ast.AST | None, made: set[str]) -> bool:
+    return inner is node or (isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) and inner.id in made)
