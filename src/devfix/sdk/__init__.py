@@ -19,7 +19,7 @@ from devfix.sdk.changes import Change, first_is_safe, join_changes, rewrite, wit
 from devfix.sdk.code_warning import CodeWarning, warning
 from devfix.sdk.declining import decline
 from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device_literal
-from devfix.sdk.fixes.device_expressions import device_names, is_bound, is_local
+from devfix.sdk.fixes.device_expressions import device_names
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
 from devfix.sdk.fixes.factories import FACTORIES, has_device_name
 from devfix.sdk.fixes.followed_devices import followed
@@ -64,6 +64,7 @@ from devfix.source.edits.expressions import (
 )
 from devfix.source.edits.imports import with_import
 from devfix.source.edits.statements import add_method, insert_after, insert_before, remove_statement, replace_statement
+from devfix.source.queries.bound_names import is_bound, is_local
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of

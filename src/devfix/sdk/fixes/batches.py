@@ -11,12 +11,13 @@ import libcst as cst
 from devfix.model import Diagnosis, Safety, ScopeVariable
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
-from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.fields import ALONE, move_fields
 from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.statements import insert_after, insert_before
+from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.loops import assigned_names, outside_loops
 from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assigned_values, is_read, parameters

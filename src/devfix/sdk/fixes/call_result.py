@@ -10,12 +10,13 @@ import libcst as cst
 
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalised
 from devfix.source.edits.device_arguments import device_text
 from devfix.source.edits.expressions import is_move, move_to
+from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.reading import assignments, is_read
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name

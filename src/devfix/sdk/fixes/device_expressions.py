@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -14,6 +13,7 @@ from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
 from devfix.source.edits.device_arguments import is_moved_below, is_moved_late
+from devfix.source.queries.bound_names import is_bound, is_local, is_of_script, knows, root_name
 from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
@@ -46,7 +46,7 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
         (score + _rated(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
-        if not any(is_moved_below(file, node, line, name) for name in (_root(text), text.removesuffix(".device")))
+        if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
     ]
     if not scored:
         return []
@@ -76,7 +76,7 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     for that class to read. A key that the file does not write is one of this run: another run may have others.
     """
     function = file.function_of(node)
-    root = _root(text)
+    root = root_name(text)
     if function is None or is_property:
         return 0.0
     if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.text) for _, key in KEY.findall(text)):
@@ -87,40 +87,12 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         attribute = re.match(r"self\.\w+", text)
         optional = is_optional(function, root) or is_told_apart(file, node, text.removesuffix(".device"))
         optional |= attribute is not None and may_be_left_none(file, node, attribute[0])
-        is_unread = file.binds_anywhere(root) and not is_local(function, root) and not _is_known(file, function, root)
+        is_unread = file.binds_anywhere(root) and not is_local(function, root) and not knows(file, function, root)
         is_weak = is_undeclared_attribute(file, text) or (attribute is not None and is_moved_late(file, attribute[0]))
         return OPTIONAL * optional + UNUSED * is_weak + (UNUSED + SCRIPT) * is_unread  # `x` where `self.x` is read
-    if not text.isidentifier() or _is_known(file, function, text):
+    if not text.isidentifier() or knows(file, function, text):
         return 0.0
     return UNUSED + SCRIPT * is_of_script(file, node, text)
-
-
-def is_of_script(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Return whether a name is a global that no function of the file reads, and a node is in a function.
-
-    >>> file = File("m.py", b"def f(x):\\n    return x + 1\\ndevice = 'cuda'\\ny = f(z.to(device))\\n")
-    >>> is_of_script(file, file.find(file.module, "x + 1")[0], "device")
-    True
-    """
-    function = file.function_of(node)
-    if function is None or not name.isidentifier() or is_local(function, name):
-        return False
-    return all(file.function_of(each) is None for each in _uses(file, file.module, name))
-
-
-def _is_known(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Return whether a function binds or reads a name."""
-    return bool(_uses(file, function, name))
-
-
-def _uses(file: File, within: cst.CSTNode, name: str) -> list[cst.BaseExpression]:
-    """Return where a name is bound or read, other than as a keyword or attribute."""
-    parents = ((node, file.parent(node)) for node in file.find(within, name))
-    return [
-        node
-        for node, parent in parents
-        if node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None))
-    ]
 
 
 def device_names(spot: FixSite, file: File) -> list[str]:
@@ -186,123 +158,3 @@ def _has_parameters(spot: FixSite, module: str) -> bool:
 def means(binding: ScopeVariable, device: str) -> bool:
     """Return whether a device or string variable names `device`; an unindexed "cuda" is the current GPU."""
     return binding.device == device or (is_on_gpu(binding.device) and binding.device == device.partition(":")[0])
-
-
-def _root(text: str) -> str:
-    """Return the name with which an expression starts: `model` of `next(model.parameters()).device`."""
-    return re.split(r"\W", text.removeprefix("next("))[0]
-
-
-def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
-    """Return whether the name that an expression starts with is bound before `node` runs.
-
-    Names bound by a comprehension or a lambda are bound only inside it.
-
-    >>> file = File("m.py", b"def f(xs, m):\\n    y = [x + 1 for x in xs]\\n    return [z * m for z in y]\\n")
-    >>> node = file.find(file.module, "z * m")[0]
-    >>> [is_bound(file, node, f"{name}.device") for name in ("xs", "m", "y", "z", "x")]
-    [True, True, True, True, False]
-    """
-    if text.startswith(("'", '"')):
-        return True
-    name, function = _root(text), file.function_of(node)
-    if file.is_bound_within(node, name) or (function is not None and name in _parameters(function)):
-        return True
-    lines = [file.line_of(each) for each in _bindings(function or file.module, name)]
-    if not lines:
-        # A name that the file does not bind comes from a star import, or is injected.
-        given = function is not None and not file.binds_anywhere(name)
-        return name == "self" or given or (_is_deferred(file, node) and _is_global(file, node, name))
-    # The target of a loop or `with` is bound on the statement's own line; everything else must be bound earlier.
-    statement = file.statement_of(node)
-    return statement is not None and min(lines) < file.line_of(statement)
-
-
-def _is_global(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Return whether a name that a function may read is bound wherever the file is imported.
-
-    What is bound under `if __name__ == "__main__"` alone is not, unless the function reads it already.
-    """
-    bindings, function = file.bindings_of(node, name), file.function_of(node)
-    if function is not None and _is_known(file, function, name):
-        return bool(bindings)
-    return any(not any(map(_is_main_guard, file.ancestors(binding))) for _, binding in bindings)
-
-
-def _is_main_guard(node: cst.CSTNode) -> bool:
-    test = node.test if isinstance(node, cst.If) else None
-    sides = (test.left, *(each.comparator for each in test.comparisons)) if isinstance(test, cst.Comparison) else ()
-    return any(isinstance(each, cst.Name) and each.value == "__name__" for each in sides)
-
-
-def _is_deferred(file: File, node: cst.CSTNode) -> bool:
-    """Return whether a node is in a function or lambda, which runs after the rest of the module."""
-    return any(isinstance(each, cst.FunctionDef | cst.Lambda) for each in file.ancestors(node))
-
-
-def is_local(function: cst.FunctionDef, name: str) -> bool:
-    """Return whether a name is a variable of a function itself: a parameter, or bound in its body.
-
-    >>> function = definition(File("m.py", b"def f(x):\\n    y = x + scale\\n    return y\\n"), "f")
-    >>> [is_local(function, name) for name in ("x", "y", "scale")]
-    [True, True, False]
-    """
-    return name in _parameters(function) or bool(_bindings(function, name))
-
-
-def _parameters(function: cst.FunctionDef) -> set[str]:
-    every = function.params
-    stars = [each for each in (every.star_arg, every.star_kwarg) if isinstance(each, cst.Param)]
-    return {each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params, *stars)}
-
-
-def _bindings(scope: cst.CSTNode, name: str) -> Sequence[cst.CSTNode]:
-    """Return the nodes in a scope that bind a name: assignments, loops, with, imports, definitions."""
-    return _bound_names(scope).get(name, ())
-
-
-@lru_cache(maxsize=64)  # a search asks for some names of a few functions, again and again
-def _bound_names(scope: cst.CSTNode) -> Mapping[str, Sequence[cst.CSTNode]]:
-    """Return the nodes in a scope that bind each name, in source order."""
-    found: dict[str, list[cst.CSTNode]] = {}
-
-    class Collect(cst.CSTVisitor):
-        def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-            if node is not scope:
-                found.setdefault(node.name.value, []).append(node)
-            return node is scope
-
-        def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-            return node is scope
-
-        def visit_Lambda(self, node: cst.Lambda) -> bool:
-            return False
-
-        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-            self._target(node.target)
-
-        def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-            self._target(node.target)
-
-        def visit_For(self, node: cst.For) -> None:
-            self._target(node.target)
-
-        def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
-            self._target(node.target)
-
-        def visit_AsName(self, node: cst.AsName) -> None:
-            self._target(node.name)
-
-        def visit_ImportAlias(self, node: cst.ImportAlias) -> None:
-            if node.asname is None:
-                found.setdefault(node.evaluated_name.split(".")[0], []).append(node)
-
-        def _target(self, target: cst.CSTNode) -> None:
-            if isinstance(target, cst.Name):
-                found.setdefault(target.value, []).append(target)
-            elif isinstance(target, cst.Tuple | cst.List):
-                for element in target.elements:
-                    self._target(element.value)
-
-    scope.visit(Collect())
-    return found

@@ -11,12 +11,13 @@ import libcst as cst
 
 from devfix.model import Diagnosis, Safety
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.device_expressions import device_expressions, is_bound
+from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.expressions import MOVES
 from devfix.source.edits.statements import insert_before
+from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.modules import imported_as
 from devfix.source.queries.reading import definition, is_read, parameters

@@ -11,12 +11,13 @@ from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocat
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import SAME_EVERYWHERE, is_on_device, move_at, occurrences
-from devfix.sdk.fixes.device_expressions import device_expressions, is_bound, is_local
+from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_before
+from devfix.source.queries.bound_names import is_bound, is_local
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters

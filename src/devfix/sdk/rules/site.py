@@ -12,7 +12,7 @@ from devfix.sdk.changes import Change, Node, rewrite
 from devfix.sdk.fixes.batches import move_batch
 from devfix.sdk.fixes.call_result import move_added, move_assigned, occurrences
 from devfix.sdk.fixes.container import move_container, move_list
-from devfix.sdk.fixes.device_expressions import device_expressions, device_names, is_of_script
+from devfix.sdk.fixes.device_expressions import device_expressions, device_names
 from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 from devfix.sdk.fixes.modules import move_module_before
 from devfix.sdk.fixes.moves import move_argument, move_result
@@ -22,6 +22,7 @@ from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.file import Statement
+from devfix.source.queries.bound_names import is_of_script
 
 
 @dataclass(frozen=True)
