@@ -13,7 +13,9 @@ from devfix.sdk import (
     Site,
     SourceLocation,
     assignments,
+    device_text,
     expression,
+    is_bound,
     is_move,
     last_name,
     move_to,
@@ -26,10 +28,14 @@ Function = cst.FunctionDef | cst.Module
 
 
 class SiblingNotMoved(OperandRule):
-    """Moves it as its sibling: where the statement that moves the sibling reads it, else by a copy of it."""
+    """Moves it as its sibling: where the statement that moves the sibling reads it, else by a copy of it.
+
+    Siblings are also the results of two calls of one function, and two attributes of one object that are read beside
+    each other.
+    """
 
     # The statement that moves the sibling says where the tensor was meant to be.
-    supersedes = ("placement/input-not-moved", "state/accumulator-on-host")
+    supersedes = ("placement/batch-not-moved", "placement/input-not-moved", "state/accumulator-on-host")
 
     def explain(self, ctx: Context) -> str:
         """Report an operand that was in scope, and not moved, where a function moved its peer or another tensor."""
@@ -37,6 +43,11 @@ class SiblingNotMoved(OperandRule):
         if beside is not None:
             where = f"{beside.file.path}:{beside.file.line_of(beside.moved)}"
             return f"{ctx.name} stayed on {ctx.operand.device} in {where}, where `{beside.sibling}` was moved."
+        twin = next(_twins(ctx), None)
+        if twin is not None:
+            where = f"{twin.site.file.path}:{twin.site.file.line_of(twin.node)}"
+            shown, moved = twin.site.file.code(twin.node), twin.site.file.code(twin.move)
+            return f"{ctx.name} comes from `{shown}` in {where}, beside `{moved}`, and was not moved."
         other = ctx.view_peer()
         place = _sibling_moved(ctx, other)
         if place is None or ctx.operand.owner is not None or ctx.is_loop_item:
@@ -56,6 +67,11 @@ class SiblingNotMoved(OperandRule):
             moving = ctx.call_of(beside.file, beside.moved)
             if moving is not None:
                 yield from _repeat(moving, beside.sibling, beside.name)
+        for twin in _twins(ctx):
+            file = twin.site.file
+            device = device_text(twin.move)
+            title = f"Move `{file.code(twin.node)}` to `{device}`, as its sibling"
+            yield from twin.site.replace({twin.node: move_to(twin.node, device)}, title)
         other = ctx.view_peer()
         site = ctx.site_at(_sibling_moved(ctx, other), "derived")
         if site is None or site.statement is None:
@@ -95,6 +111,47 @@ def _moved_beside(ctx: Context) -> Iterator[Beside]:
         moved_too = any(own == name for own, _ in moves)
         if alike and not moved_too and _is_there(ctx, name, alike[-1][0]):
             yield Beside(site.file, name, *alike[-1])
+
+
+@dataclass(frozen=True)
+class Twin:
+    """An expression for the operand, and a call in its function that moves one of the same form."""
+
+    site: Site
+    node: cst.BaseExpression
+    move: cst.Call
+
+
+def _twins(ctx: Context) -> Iterator[Twin]:
+    """Yield what the operand comes from where something alike is moved: `grid(h, w)` beside `grid(h, w).to(device)`."""
+    if ctx.operand.owner is not None or ctx.is_loop_item:
+        return
+    made = [(site, site.node) for site in ctx.sites("returned")]
+    used = [(site, node) for site in ctx.uses() for text in site.expressions for node in site.occurrences(text)[:1]]
+    for site, node in (*made, *reversed(used)):
+        file = site.file
+        if not isinstance(node, cst.Call | cst.Attribute):
+            continue
+        for each in file.within(site.function or file.module):
+            if not isinstance(each, cst.Call) or not is_move(each) or not _is_alike(file, node, each):
+                continue
+            device = device_text(each)
+            is_around = all(loop in file.loops_around(each) for loop in file.loops_around(node))
+            if is_around and device not in ("", '"cpu"', "'cpu'") and is_bound(file, node, device):
+                yield Twin(site, node, each)
+                break
+
+
+def _is_alike(file: File, node: cst.Call | cst.Attribute, move: cst.Call) -> bool:
+    """Return whether a call moves the result of the same function, or another attribute of the same object."""
+    moved, method = remove_move(move), file.parent(node)
+    if moved is node or (isinstance(method, cst.Attribute) and is_move(file.parent(method) or node)):
+        return False
+    if isinstance(node, cst.Call) and isinstance(moved, cst.Call):
+        return file.code(node.func) == file.code(moved.func)
+    if isinstance(node, cst.Attribute) and isinstance(moved, cst.Attribute):
+        return file.code(node.value) == file.code(moved.value) and file.code(node) != file.code(moved)
+    return False
 
 
 def _targets(site: Site) -> list[str]:

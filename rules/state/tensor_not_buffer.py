@@ -10,15 +10,21 @@ from devfix.sdk import (
     Context,
     File,
     OperandRule,
+    Safety,
     Sources,
     StoredAttribute,
+    argument,
     assignments,
     classes_called,
     classes_holding,
+    code,
     dominating,
+    expression,
+    imported_name,
     insert_after,
     last_name,
     register_as_buffer,
+    remove_keyword,
     rewrite,
     stored_attributes,
 )
@@ -34,6 +40,7 @@ BUILTINS = ("float", "int", "bool", "str", "len")
 class TensorNotBuffer(OperandRule):
     """Registers the attribute as a buffer where the constructor assigns it, and keeps it out of the state dict.
 
+    A tensor that is trained, as `requires_grad` says, becomes a parameter, so that moves keep what an optimizer takes.
     An attribute that only other methods assign is registered empty. A container of tensors cannot be a buffer: its
     tensors are moved before they are used. An attribute to which a number is assigned is skipped, since a buffer
     rejects it.
@@ -70,12 +77,29 @@ class TensorNotBuffer(OperandRule):
                     yield from site.move_batch()
                 continue
             first = dominating(file, inside)
+            trained = {each.value: made for each in first if each.value and (made := _as_parameter(file, each.value))}
+            if trained:
+                yield from rewrite(file, trained, f"Make `self.{name}` a parameter", Safety.LIKELY)
+                continue
             calls = [(each, register_as_buffer(file, each)) for each in first if not _may_be_a_number(file, each)]
             edits = {each: cst.Expr(call) for each, call in calls if call is not None}
             if len(edits) == len(first):
                 yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
         if holders and not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
             yield from _declare(ctx, found, holders)
+
+
+def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Return the parameter for a tensor that is created to be trained; None if it is not, or the name is not there."""
+    written = imported_name(file, "torch.nn.Parameter")
+    if not isinstance(value, cst.Call) or not written:
+        return None
+    wanted = argument(value, "requires_grad")
+    if wanted is not None and file.code(wanted.value) == "True":
+        return expression(f"{written}({code(remove_keyword(value, 'requires_grad'))})")
+    if last_name(value.func) == "requires_grad_" and not value.args and isinstance(value.func, cst.Attribute):
+        return expression(f"{written}({file.code(value.func.value)})")
+    return None
 
 
 def _find_unregistered(ctx: Context) -> StoredAttribute | None:

@@ -290,3 +290,12 @@ def test_the_outermost_frame_whose_loop_hands_it_out() -> None:
     assert loop_variable_frame(replace(diagnosis, failure=failure), source) == 1
     unnamed = replace(failure, operands=(failure.operands[0], replace(operand, names=())))
     assert loop_variable_frame(replace(diagnosis, failure=unnamed), source) is None
+
+
+def test_a_number_that_a_loop_takes_from_a_tensor_is_where_that_is() -> None:
+    taken = event(READ, "view", "aten::unbind")
+    number, row = (ScopeVariable("mask", "tensor", "cpu", shape=shape) for shape in ((), (3,)))
+    for history, seen, expected in (((taken,), number, None), ((taken,), row, 0), ((event(READ),), number, 0)):
+        _, _, diagnosis = met(LOOP, "x + mask", *history, scope=[seen])
+        _, source = meeting(LOOP, "x + mask")
+        assert loop_variable_frame(diagnosis, source) == expected

@@ -54,6 +54,21 @@ def test_a_device_that_is_read_of_what_may_be_an_array(annotation: str, expected
     assert strengths(before, MOVED, aliases) == expected
 
 
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("factor = torch.stack(factor)", []),
+        ("factor = factor or 1", ["strong"]),
+        ("if x.dim():\n        factor = torch.stack(factor)", ["strong"]),
+        ("x = torch.stack(factor)", ["strong"]),
+    ],
+)
+def test_a_parameter_of_which_the_function_makes_a_tensor_first(made: str, expected: list[str]) -> None:
+    helper = HELPER.replace("    return", f"    {made}\n    return")
+    caller = {"other.py": "from net import scaled\nprint(scaled(x, [a.mean(), b.mean()]))\n"}
+    assert strengths(helper, MOVED, caller) == expected
+
+
 def test_a_parameter_that_need_not_be_a_tensor() -> None:
     assert strengths(HELPER.replace("factor)", "factor=1.0)"), MOVED) == ["strong"]
     assert strengths(HELPER.replace("factor)", "factor: float)"), MOVED) == ["strong"]

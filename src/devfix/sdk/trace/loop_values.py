@@ -7,7 +7,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from devfix.model import Diagnosis
+from devfix.model import Diagnosis, Frame, Operand
 from devfix.sdk.trace.operands import blamed_operand, names_in
 from devfix.source import File, Sources
 from devfix.source.queries.loops import assigned_names
@@ -18,6 +18,8 @@ SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 def loop_variable_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
     """Return the number of the outermost frame in which the blamed operand is a variable of a loop that still runs.
 
+    A number that a loop takes from a tensor, `for t in torch.linspace(0, 1, 10)`, is where that one tensor is.
+
     >>> loop_variable_frame(diagnosis, source) is None
     True
     """
@@ -26,9 +28,17 @@ def loop_variable_frame(diagnosis: Diagnosis, source: Sources) -> int | None:
         for held in names_in(operand, number):
             file = source.file(frame.place)
             node = file.root_at(frame.place) if file is not None else None
-            if file is not None and node is not None and is_loop_variable(file, node, held.expression):
+            if file is None or node is None or _is_step(operand, frame, held.expression):
+                continue
+            if is_loop_variable(file, node, held.expression):
                 return number
     return None
+
+
+def _is_step(operand: Operand, frame: Frame, name: str) -> bool:
+    """Return whether a name is a number that was taken from a tensor, and not one of many tensors."""
+    is_taken = any(event.op in ("aten::unbind", "aten::select") for event in operand.history)
+    return is_taken and any(each.expression == name and not each.shape for each in frame.scope if each.kind == "tensor")
 
 
 def is_loop_variable(file: File, node: cst.CSTNode, name: str) -> bool:

@@ -51,7 +51,7 @@ def of_calls(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
         return
     if name not in parameters(function) and name not in [each.arg for each in function.args.kwonlyargs]:
         return
-    if what.root != name or _is_guarded(function, name, what.node):
+    if what.root != name or _is_guarded(function, name, what.node) or _is_made_tensor(function, name, what.node):
         return
     if of_parameter(name, function) == "other":
         problem = f"{what.path}:{function.lineno}: `{name}` need not be a tensor"
@@ -85,6 +85,15 @@ def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
             if asks and any(inner is node for inner in ast.walk(each)):
                 return True
     return False
+
+
+def _is_made_tensor(function: Function, name: str, node: ast.AST | None) -> bool:
+    """Return whether a function surely makes a tensor of a parameter above: `losses = torch.stack(losses)`."""
+    above = [
+        each for each in function.body if each.lineno < getattr(node, "lineno", 0) and isinstance(each, ast.Assign)
+    ]
+    given = [each.value for each in above if name in map(ast.unparse, each.targets)]
+    return bool(given) and kind_of(given[-1]) == "tensor"
 
 
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:

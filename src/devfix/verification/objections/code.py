@@ -33,7 +33,7 @@ class Code:
         found = {path for path in self._containing(texts) if path.endswith((".py", ".ipynb"))}
         found |= {path for path, data in self._files.items() if any(text.encode() in data for text in texts)}
         for path in sorted(found)[:FILES]:
-            tree = self._tree(path)
+            tree = self.tree(path)
             if tree is not None:
                 yield path, tree
 
@@ -45,7 +45,8 @@ class Code:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
-    def _tree(self, path: str) -> ast.Module | None:
+    def tree(self, path: str) -> ast.Module | None:
+        """Return the syntax tree of a file, with the changes; None if it has none."""
         if path not in self._trees:
             data = self._files.get(path) or self._read(path)
             try:

@@ -19,6 +19,7 @@ from devfix.verification.objections.moved_modules import of_host_tables, of_modu
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules
 from devfix.verification.objections.replicas import of_replicas
+from devfix.verification.objections.saved import of_saved
 from devfix.verification.objections.stored_devices import of_ignored_parameters, of_left_devices, of_stored_values
 
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
@@ -33,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
         of_left_devices,
         of_ignored_parameters,
         of_host_results,
+        of_saved,
         of_modules_in_turns,
         of_host_tables,
     ),

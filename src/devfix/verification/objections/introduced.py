@@ -1,16 +1,22 @@
-"""Find what an edit introduces into a file: buffers, registered modules, method calls, attribute reads."""
+"""Find what an edit introduces into a file: buffers, registered modules, method calls, attribute reads.
+
+Of moves to the host it finds what it drops as well.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from devfix.model import Edit
+from devfix.model import Edit, Failure
+from devfix.verification.objections.code import module_of
+from devfix.verification.objections.value_kinds import annotation_of
 
-Kind = Literal["buffer", "modules", "parameter", "call", "read", "device"]
+Kind = Literal["buffer", "modules", "parameter", "call", "read", "device", "dropped"]
 MOVES = frozenset({"to", "cpu", "cuda", "numpy", "detach", "clone"})
 
 
@@ -20,7 +26,8 @@ class Introduced:
 
     "buffer", "modules" (a ModuleList or ModuleDict) and "parameter": the class `owner` now registers its attribute
     `name`. "call": the method `name` is called on the expression `root`. "read": the attribute `name` of `root` is
-    read. "device": a device is passed to the call `name`. `function` is the enclosing function, None at module level.
+    read. "device": a device is passed to the call `name`. "dropped": `root` is no longer moved to the host by `name`;
+    `node` and `function` are those of the file as it was. `function` is the enclosing function, None at module level.
     """
 
     kind: Kind
@@ -40,12 +47,20 @@ def introduced(edits: Sequence[Edit]) -> Iterator[Introduced]:
             before, after = ast.parse(edit.before), ast.parse(edit.after)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        known = Counter(_key(each) for each in _found(edit.path, before))
-        for each in _found(edit.path, after):
-            if known[_key(each)] > 0:
-                known[_key(each)] -= 1
-            else:
-                yield each
+        yield from _beyond(_found(edit.path, after), _found(edit.path, before))
+        for each in _beyond(_found(edit.path, before), _found(edit.path, after)):
+            if each.kind == "call" and each.name == "cpu":
+                yield replace(each, kind="dropped")
+
+
+def _beyond(these: Iterator[Introduced], others: Iterator[Introduced]) -> Iterator[Introduced]:
+    """Yield what is in one version of a file more often than in the other."""
+    known = Counter(map(_key, others))
+    for each in these:
+        if known[_key(each)] > 0:
+            known[_key(each)] -= 1
+        else:
+            yield each
 
 
 def _key(each: Introduced) -> tuple[str, ...]:
@@ -103,3 +118,33 @@ def _of(
     is_read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     if is_read and isinstance(node, ast.Attribute) and (isinstance(node.value, ast.Attribute) or node.attr == "device"):
         yield introduces("read", node.attr, ast.unparse(node.value))
+
+
+def class_of(holder: str, what: Introduced, failure: Failure) -> tuple[str, str]:
+    """Return the class of an expression where something is introduced, and the module of that class; "" if unknown.
+
+    The run that failed had the object in scope, else a parameter's annotation or an assignment names the class.
+    """
+    if holder == "self":
+        return what.owner, module_of(what.path)
+    scopes = [(frame.place, frame.scope) for frame in reversed(failure.frames)] + list(failure.scopes)
+    for place, scope in scopes:
+        for each in scope if place.path == what.path else ():
+            if each.expression == holder and each.kind in ("object", "instance", "module"):
+                full = next((one for one in each.classes if one.rpartition(".")[2] == each.type), each.type)
+                return each.type, full.rpartition(".")[0].rpartition(".")[2]
+    return _named(holder, what), ""
+
+
+def _named(holder: str, what: Introduced) -> str:
+    """Return the class that the source names for an expression."""
+    if what.function is None:
+        return ""
+    if annotation := annotation_of(holder, what.function):
+        return re.sub(r"Optional\[(.*)\]|\s*\|\s*None|[\"']", r"\1", annotation).rpartition(".")[2]
+    for node in ast.walk(what.function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            called = ast.unparse(node.value.func).rpartition(".")[2]
+            if holder in [ast.unparse(each) for each in node.targets] and called[:1].isupper():
+                return called
+    return ""

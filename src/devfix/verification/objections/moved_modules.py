@@ -14,8 +14,7 @@ from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import MODULE_NAMES
 from devfix.verification.objections.callers import as_function
 from devfix.verification.objections.code import Code, Function, functions, instances
-from devfix.verification.objections.held_objects import class_of
-from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
 _MOVES = frozenset({"to", "cuda"})

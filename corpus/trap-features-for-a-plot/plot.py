@@ -1,0 +1,4 @@
+import torch
+
+data = torch.load("features.pt")
+print((data["features"] - data["mean"]).numpy().shape)
