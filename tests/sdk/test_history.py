@@ -297,5 +297,4 @@ def test_a_number_that_a_loop_takes_from_a_tensor_is_where_that_is() -> None:
     number, row = (ScopeVariable("mask", "tensor", "cpu", shape=shape) for shape in ((), (3,)))
     for history, seen, expected in (((taken,), number, None), ((taken,), row, 0), ((event(READ),), number, 0)):
         _, _, diagnosis = met(LOOP, "x + mask", *history, scope=[seen])
-        _, source = meeting(LOOP, "x + mask")
-        assert loop_variable_frame(diagnosis, source) == expected
+        assert loop_variable_frame(diagnosis, meeting(LOOP, "x + mask")[1]) == expected

@@ -25,7 +25,7 @@ _DEPTH = 3  # calls through which a result is followed
 
 @dataclass(frozen=True)
 class _Kept:
-    """What holds a value on a GPU in a function: names, attributes and elements, and the node from which they come."""
+    """A value on a GPU in a function: its names, attributes and elements, and the node from which they come."""
 
     node: ast.AST | None
     names: frozenset[str] = frozenset()
