@@ -14,7 +14,8 @@ from verdict_programs import project
 import devfix
 from devfix.model import Outcome, Report
 
-MISMATCH = "import torch\nif torch.cuda.is_available():\n    torch.zeros(2).cuda() + torch.zeros(2)\n"
+# No rule repairs it: the line that fails is in no file.
+MISMATCH = "import torch\nif torch.cuda.is_available():\n    exec('torch.zeros(2).cuda() + torch.zeros(2)')\n"
 PLAIN = "import torch\ntorch.ones(2).sum()\n"
 
 
@@ -98,6 +99,6 @@ def test_a_probe_that_cannot_begin_is_told(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["env PYTHONPATH=lib python main.py", "A=1 PYTHONPATH=lib python main.py"])
 def test_a_command_that_sets_where_modules_are_is_observed(command: str, tmp_path: Path) -> None:
-    main = f"import helper\n{MISMATCH}"  # which no rule repairs, on purpose in one line
+    main = f"import helper\n{MISMATCH}"
     report = repaired(tmp_path, main, command, **{"lib/helper_dot_py": ""})
     assert report.outcome == "unrepaired" and report.last_run is not None and not report.last_run.unobserved
