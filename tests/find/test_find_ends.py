@@ -177,3 +177,11 @@ def test_a_lifted_run_that_ends_at_its_start_is_told(tmp_path: Path) -> None:
     assert told["notes"] == [
         f"1 of 1 tests have no result lifted to cuda:{index}; pytest ended with: exit code 7" for index in (0, 1)
     ]
+
+
+def test_what_selects_nothing_is_wrong_usage(tmp_path: Path) -> None:
+    root = searched_repository(tmp_path, a=FINDS)
+    done = subprocess.run(command(root, "--select", "shifted"), capture_output=True, text=True)
+    assert done.returncode == 2 and "--select shifted: no test is named so" in done.stderr, done.stderr
+    done = subprocess.run(command(root / "tests" / "test_a.py"), capture_output=True, text=True)
+    assert done.returncode == 2 and "test_a.py: a file; to search its tests alone: devfix find --select" in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from git_repositories import git
 from searches import FINDS, find, searched_repository
+from wheels import without_devfix
 
 pytestmark = pytest.mark.slow
 
@@ -35,3 +36,22 @@ def test_each_cause_has_its_commits(tmp_path: Path, branches: str) -> None:
     assert json.loads((folder / "find.json").read_text()) == told
     reports = [json.loads((folder / str(number) / "report.json").read_text()) for number in (1, 2)]
     assert [report["outcome"] for report in reports] == ["repaired", "repaired"]
+
+
+def test_an_interpreter_without_devfix(tmp_path: Path) -> None:
+    """That of most projects: devfix is installed elsewhere, and gives pytest its plugin in the repairs as well."""
+    python = without_devfix(tmp_path / "environment")
+    root = searched_repository(tmp_path, a_shifted=FINDS)
+    (found,) = find(root, "--repair", "--no-silent", "--python", str(python))["findings"]
+    assert found["fix"]["verdict"] == "verified" and "device=x.device" in found["fix"]["diff"], found["fix"]
+    assert found["fix"]["reason"] == ""
+
+
+def test_why_a_finding_is_not_repaired(tmp_path: Path) -> None:
+    code = "    exec('x + torch.ones(2)')"
+    root = searched_repository(tmp_path, a_shifted=FINDS)
+    library = root / "library.py"
+    library.write_text(library.read_text().replace("    return x + torch.ones(len(x))", code))
+    git(root, "commit", "--quiet", "--all", "--message", "Run text")
+    (found,) = find(root, "--repair", "--no-silent")["findings"]
+    assert not found["fix"]["branch"] and found["fix"]["reason"].startswith(("no rule proposed a fix", "1 candidate"))

@@ -21,8 +21,8 @@ def tracked(folder: Path) -> Path:
     return folder
 
 
-def installed(folder: Path, *arguments: str) -> Path:
-    """Make an environment that borrows this one's packages, and install devfix alone into it."""
+def without_devfix(folder: Path) -> Path:
+    """Make an environment that borrows this one's packages but devfix, and return its interpreter."""
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     (ours,) = {path for path in map(Path, sys.path) if path.name == "site-packages" and (path / "libcst").is_dir()}
@@ -30,6 +30,12 @@ def installed(folder: Path, *arguments: str) -> Path:
     for package in ours.iterdir():  # all but devfix: an editable one would stand in for what is tested
         if "devfix" not in package.name and package.name != "__pycache__" and package.suffix != ".pth":
             (theirs / package.name).symlink_to(package)
+    return python
+
+
+def installed(folder: Path, *arguments: str) -> Path:
+    """Make an environment that borrows this one's packages, and install devfix alone into it."""
+    python = without_devfix(folder)
     command = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -93,6 +93,18 @@ def test_what_an_attribute_holds_in_a_list_for_all_methods() -> None:
     assert found[0] == code.replace("        y = x", line + "        y = x")
 
 
+def test_what_a_parameter_list_may_be_in_its_place_is_moved_into_a_local_name() -> None:
+    code = (
+        "class A:\n    def __init__(self, learn):\n        self.tables = [a, b]\n        if learn:\n"
+        "            self.tables = nn.ParameterList(self.tables)\n\n    def f(self, x):\n"
+        "        y = x + self.tables[0]\n        return y * self.tables[1]\n"
+    )
+    found = moved(code, "x + self.tables[0]", "self.tables[1]", expression="self.tables[0]")
+    line = "        tables = [each.to(x.device) for each in self.tables]\n"
+    expected = code.replace("        y = x", line + "        y = x")
+    assert found[0] == expected.replace("self.tables[0]", "tables[0]").replace("self.tables[1]", "tables[1]")
+
+
 def test_an_attribute_is_not_moved_as_a_whole_in_each_step_of_a_loop_over_devices() -> None:
     """A loop that yields the container moves another one each time."""
     code = (

@@ -101,3 +101,18 @@ ON_ARGUMENT = ("torch.arange(x.shape[0])", "torch.arange(x.shape[0], device=x.de
 @pytest.mark.parametrize(("key", "expected"), [("str(x.shape)", ["strong"]), ("(x.shape, x.device)", [])])
 def test_a_table_that_is_kept_for_a_key_without_a_device(key: str, expected: list[str]) -> None:
     assert strengths(GRIDS.format(key=key), ON_ARGUMENT, {}) == expected
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("torch.nn.Linear(x.shape[-1], 4)", []),  # a submodule goes with its module
+        ("torch.arange(4)", ["weak"]),
+        ("torch.FloatTensor([4])", ["weak"]),
+    ],
+)
+def test_what_a_module_makes_at_its_first_call(made: str, expected: list[str]) -> None:
+    first = f"        if self.late is None:\n            self.late = {made}\n"
+    text = f"{HEAD}        self.late = None\n\n    def forward(self, x):\n{first}        return self.late\n"
+    assert strengths(text, (made, f"{made}.to(x.device)"), {}) == expected
+    assert strengths(text.replace("torch.nn.Module", "object"), (made, f"{made}.to(x.device)"), {}) == ["weak"]

@@ -60,6 +60,7 @@ def test_commands_that_reach_a_file(tmp_path: Path) -> None:
         "setup.py": "import net\nprint(1)\n",
         "tests/test_net.py": "import net\n\n\ndef test_net():\n    net.Net()\n",
         "tests/test_other.py": "import other\n",
+        "tests/test_deep.py": "import plain\n",
         "README.md": "    python main.py --fast\n    python other.py\n",
     }
     for name, content in files.items():
@@ -67,10 +68,11 @@ def test_commands_that_reach_a_file(tmp_path: Path) -> None:
         (tmp_path / name).write_text(content)
     found = reaching(tmp_path, frozenset(files), PYTHON, frozenset({"net.py"}))
     assert [each.shown for each in found] == [
+        "python -m pytest tests/test_net.py",  # which names what is defined there
         "python main.py",
         "python main.py --fast",
         "python deep.py",
-        "python -m pytest tests/test_net.py",
+        "python -m pytest tests/test_deep.py",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from devfix.discovery.command import Command, notebook_words
@@ -14,11 +14,13 @@ from devfix.discovery.readme import readme_commands
 from devfix.notebooks.notebook import is_notebook
 
 _EACH = 20  # at most so many entry points of each kind
+_NEAR = 4  # at most so many test files have a command of their own
 _READ = 4000  # at most so many files are searched for a main guard
 _NOT_SCRIPTS = frozenset(
     {"setup.py", "conftest.py", "conf.py", "noxfile.py", "tasks.py", "versioneer.py", "__init__.py"}
 )
 _LATER = frozenset({"test", "tests", "testing", "doc", "docs", "benchmark", "benchmarks", "ci", ".ci", ".github"})
+_DEFINED = re.compile(r"^(?:async +)?(?:def|class) +(\w+)", re.MULTILINE)
 _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 
 
@@ -84,13 +86,18 @@ def _notebooks(project: Project, imports: Imports, python: Path) -> Iterator[Com
 
 
 def _tests(project: Project, imports: Imports, python: Path) -> Iterator[Command]:
+    if found := _test_files(project, imports):
+        yield _pytest(found, python, f"{len(found)} test files that import torch")
+
+
+def _test_files(project: Project, imports: Imports) -> list[str]:
     tests = sorted(filter(_TEST.search, project.tracked), key=_order)[: 10 * _EACH]
-    found = [path for path in tests if imports.reaches_torch(path)]
-    if found:
-        words = ("-m", "pytest", *found)
-        yield Command(
-            (str(python), *words), shlex.join(("python", *words)), f"{len(found)} test files that import torch"
-        )
+    return [path for path in tests if imports.reaches_torch(path)]
+
+
+def _pytest(files: Sequence[str], python: Path, origin: str) -> Command:
+    words = ("-m", "pytest", *files)
+    return Command((str(python), *words), shlex.join(("python", *words)), origin)
 
 
 def _module(stem: str, python: Path, origin: str) -> Command:
@@ -127,10 +134,35 @@ class _Reaching(Imports):
     def reaches_torch(self, path: str) -> bool:
         return self.reaches(path, self._reached)
 
+    def definitions(self, paths: Collection[str]) -> frozenset[str]:
+        """Return the names of the functions and classes that files define at their top level."""
+        return frozenset(name for path in paths for name in _DEFINED.findall(self._text(path)))
+
+    def words(self, path: str) -> frozenset[str]:
+        """Return the words of a file."""
+        return frozenset(re.findall(r"\w+", self._text(path)))
+
+    def _text(self, path: str) -> str:
+        try:
+            return (self.root / path).read_text("utf-8", errors="replace")
+        except OSError:
+            return ""
+
 
 def reaching(root: Path, tracked: frozenset[str], python: Path, targets: frozenset[str]) -> Iterator[Command]:
-    """Yield the entry points that reach some files.
+    """Yield the entry points that reach some files, first the tests that name what these define.
 
     `root` is the folder that commands are run in; `tracked` and `targets` are paths below it. No code is executed.
     """
-    yield from entry_points(Project(root, tracked), _Reaching(root, tracked, python, targets), python)
+    project, imports = Project(root, tracked), _Reaching(root, tracked, python, targets)
+    tests, names = _test_files(project, imports), imports.definitions(targets)
+    named = {path: len(names & imports.words(path)) for path in tests}
+    near = [path for path in tests if path in targets or named[path]]
+    near.sort(key=lambda path: -named[path])
+    for path in near[:_NEAR]:  # one by one: a slow one does not use up the time of the others
+        yield _pytest([path], python, "a test file that names what is edited")
+    for command in entry_points(project, imports, python):
+        if command.words[1:3] != ("-m", "pytest"):
+            yield command
+        elif far := [path for path in tests if path not in near[:_NEAR]]:
+            yield _pytest(far, python, f"{len(far)} test files that reach what is edited")

@@ -49,16 +49,18 @@ def probe_config(
 
 
 def environment_for(
-    world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlay: Path | None = None
+    world: World, order: Mapping[str, object], given: Mapping[str, str] | None = None, overlays: Sequence[Path] = ()
 ) -> dict[str, str]:
     """Return the environment of the program: the user's without secrets (or `given`), and the configuration.
+
+    Modules in `overlays` come before those that are installed.
 
     `CUDA_VISIBLE_DEVICES` is the user's if it shows all GPUs of a simulated world; otherwise it is not set.
     """
     environment = dict(child_environment() if given is None else given)
     environment["DEVFIX_PROBE"] = json.dumps(order)
     environment["PYTHONPATH"] = os.pathsep.join(
-        filter(None, (str(ENTRY), str(overlay or ""), environment.get("PYTHONPATH")))
+        filter(None, (str(ENTRY), *map(str, overlays), environment.get("PYTHONPATH")))
     )
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     if SWITCH in os.environ:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer, forked_words
 from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_command, probe_config
+from devfix.execution.pytest_plugin import with_plugin
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.unobserved import find_unobserved
@@ -78,6 +79,7 @@ class TracedRunner:
         self.tracked = tracked
         self.warm = warm
         self.warm_tests: Callable[[], PreforkServer | None] | None = None  # returns the one that has imported pytest
+        self.plugin: Path | None = None  # the folder of the pytest plugin, where pytest needs and lacks it
         self.progress: Progress | None = None
         self.slots: Slots | None = None  # how many runs take place at once, if that is limited
 
@@ -115,14 +117,16 @@ class TracedRunner:
                 shown as line,
             ):
                 order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, tally, seed)
-                environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlay=overlay)
+                overlays = [folder for folder in (overlay, self.plugin) if folder is not None]
+                environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlays=overlays)
+                if self.plugin is not None:
+                    environment = with_plugin(environment)
                 environment["PATH"] = with_interpreter(
                     environment.get("PATH", os.defpath), self.target.python, traces / "bin"
                 )
                 # What the program leaves there goes with it; torch alone leaves a cache in each new one.
                 environment["TMPDIR"] = str(temporary)
-                extra = [overlay] if overlay else []
-                sandbox = self._sandbox(world, [tree.path, traces, temporary], extra)
+                sandbox = self._sandbox(world, [tree.path, traces, temporary], overlays)
                 mark = traces / STEPS_MARK if reach.steps else None
                 hear = line.hear if line is not None else None
                 cancelled = ahead.cancelled if ahead is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from devfix.config import read_config
 from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
+from devfix.execution.pytest_plugin import plugin_folder
 from devfix.find.baseline import Known
 from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
@@ -56,11 +58,16 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
     `show` is told what a run has done so far, `step` each step as it begins. Raises UserError for wrong usage; an
     interrupt ends the search, and the report has what was found.
     """
+    if Path(path).is_file():
+        raise UserError(f"{path}: a file; to search its tests alone: devfix find --select {shlex.quote(str(path))}")
     repository = Repository.open(Path(path))
     with prepared(repository, asked, show, step) as (search, found):
         try:
             for suite, share in zip(found, shares(found), strict=True):
                 search.look(suite, share)
+            if asked.select and search.has_no_tests:
+                globs = "folders, files or names: --select tests/test_model.py --select '*test_forward*'"
+                raise UserError(f"--select {' --select '.join(asked.select)}: no test is named so; give {globs}")
             search.confirm()
         except KeyboardInterrupt:
             search.interrupted = True
@@ -96,6 +103,7 @@ def prepared(
         borrowed = worktrees.borrowed
         protected = borrowed if borrowed and can_protect(borrowed) else ()
         runner = TracedRunner(target, worktrees, tracked, None, protected, default_limits(), None, scratch)
+        runner.plugin = plugin_folder(python, scratch)
         options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)
         suite_runner = SuiteRunner(runner, options, scratch, show)
         sources = _sources(repository, notes)

@@ -14,7 +14,6 @@ from typing import Any
 from devfix.execution import TracedRunner
 from devfix.execution.runner import Tree, WorktreePool
 from devfix.execution.slots import Speculation
-from devfix.find.plugin import plugin_for
 from devfix.find.results import Served, SilentFinding, TestResults, read_results
 from devfix.find.suites import Suite
 from devfix.model import Failure, Outcome, Run, World
@@ -66,7 +65,6 @@ class SuiteRunner:
     def __init__(self, runner: TracedRunner, options: PassOptions, scratch: Path, show: Shown) -> None:
         self.runner, self.options, self.scratch, self.show = runner, options, scratch, show
         self.plain_options = False
-        self.plugin = plugin_for(runner.target.python, scratch)
 
     def run(
         self,
@@ -121,13 +119,13 @@ class SuiteRunner:
             runner.worktrees = tree
             run, is_interrupted = None, False
             try:
-                run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False, ahead=interrupt)
+                run = runner.run(world, tests=MARKED, tally=False, ahead=interrupt)
                 if run.exit_code == USAGE and not self.plain_options:
                     self.plain_options = True  # addopts name a plugin that is not there
                     runner.target = replace(
                         runner.target, command=(str(runner.target.python), *self._words(suite, folder))
                     )
-                    run = runner.run(world, overlay=self.plugin.overlay, tests=MARKED, tally=False, ahead=interrupt)
+                    run = runner.run(world, tests=MARKED, tally=False, ahead=interrupt)
             except KeyboardInterrupt:
                 is_interrupted = True  # what was written until now counts
             finally:
@@ -160,7 +158,7 @@ class SuiteRunner:
         many = ("-n", str(self.options.processes)) if self.options.processes > 1 else ()
         own = ("-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-q")
         return (
-            *("-m", "pytest", *self.plugin.words, *plain, *own, *many),
+            *("-m", "pytest", *plain, *own, *many),
             # As two words pytest would take the folder for one of the suite's, and look for the root above both.
             *("--devfix-lift", f"--lift-record={folder}", *suite.arguments),
         )

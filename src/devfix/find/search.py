@@ -83,6 +83,11 @@ class Search:
         """The seconds that are left of the budget."""
         return self.budget - (time.monotonic() - self.began)
 
+    @property
+    def has_no_tests(self) -> bool:
+        """True if pytest had the time to collect the tests, and none was to be run."""
+        return self.left > 0 and not self.left_out and not (self.control.results or self.control.collection)
+
     def look(self, suite: Suite, share: float = 1.0) -> None:
         """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has."""
         until = time.monotonic() + self.left * share

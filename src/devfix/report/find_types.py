@@ -41,6 +41,7 @@ class CauseFixRecord:
     verdict: VerdictOutcome | ReportOutcome
     branch: str
     commit: str
+    reason: Annotated[str, Meta(description="why no fix was kept; empty where one was")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,4 +108,22 @@ def _fix(report: Report, before: str) -> CauseFixRecord:
         verdict=fixes[-1].verdict.outcome if fixes else report.outcome,
         branch=report.branch,
         commit=report.commits[0] if report.commits else "",
+        reason="" if report.commits else _why_not(report),
     )
+
+
+def _why_not(report: Report) -> str:
+    """Return why a repair kept no fix of a finding."""
+    if report.obstacle is not None:
+        return report.obstacle.message
+    if report.repairs:
+        tried = report.repairs[-1].rejected
+        if not tried:
+            return "no rule proposed a fix"
+        reasons = Counter(fix.verdict.reason for fix in tried if fix.verdict.reason)
+        first = f"; {reasons.most_common(1)[0][0]}" if reasons else ""
+        return f"{len(tried)} candidate{'s' if len(tried) > 1 else ''} tried, none verified{first}"
+    run = report.last_run
+    ended = (run.stderr.strip() or run.stdout.strip()) if run is not None else ""
+    last = ended.splitlines()[-1] if ended else f"its outcome was {report.outcome}"
+    return f"`{report.command}` did not show it again: {last}"

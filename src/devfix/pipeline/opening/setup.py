@@ -21,6 +21,7 @@ from devfix.discovery import (
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer, can_fork
+from devfix.execution.pytest_plugin import needs_plugin, plugin_folder
 from devfix.execution.slots import Slots
 from devfix.model import DeviceType, Request, Target, Until, World, WorldChoice
 from devfix.notebooks import KERNEL
@@ -88,6 +89,8 @@ def open_session(
         observer = TracedRunner(
             target, worktrees, tracked, warm, protected, limits, needed, scratch, options.include_handled
         )
+        if needs_plugin(target.command):
+            observer.plugin = plugin_folder(python, worktrees.scratch)
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress, observer.slots = shown, Slots(jobs)
         test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from copy import copy
 from pathlib import Path
 from threading import Lock
 
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
+from devfix.execution.pytest_plugin import import_folder
 from devfix.execution.slots import Speculation
 from devfix.model import Run, World
 from devfix.process import child_environment
@@ -35,7 +35,7 @@ class TestServer:
     @property
     def overlay(self) -> Path:
         """The folder from which tests import devfix."""
-        return _import_folder(self._worktrees.scratch)
+        return import_folder(self._worktrees.scratch)
 
     def observer(self) -> TracedRunner:
         """Return what runs tests, in a warm process if possible; the first call starts it, in the background."""
@@ -84,12 +84,3 @@ class TestServer:
                 given = {"folder": str(self.overlay), "root": str(observer.target.root)}
                 self._branch = warm.branch(preparation(), given)
             return self._branch
-
-
-def _import_folder(scratch: Path) -> Path:
-    """Create a folder from which an interpreter without devfix can import this devfix and nothing else."""
-    folder = scratch / "devfix"
-    folder.mkdir(exist_ok=True)
-    with suppress(FileExistsError):
-        (folder / "devfix").symlink_to(Path(__file__).resolve().parents[2], target_is_directory=True)
-    return folder

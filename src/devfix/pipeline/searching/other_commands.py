@@ -17,6 +17,7 @@ from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs
 
 CPU = World("cpu")
+_SHARE = 0.5  # of the time that is left, for a command with others behind it
 State = tuple[tuple[str, bytes], ...]
 
 
@@ -52,8 +53,9 @@ class OtherCommands:
             )
             self.session.progress(f"running {subject} the patch")
         for command in commands:
+            share = 1.0 if command is commands[-1] else _SHARE
             for world in dict.fromkeys((CPU, self.session.world)):
-                pair = self._pair(command, world, files)
+                pair = self._pair(command, world, files, share)
                 if pair is None:
                     break
                 before, after = pair
@@ -67,6 +69,8 @@ class OtherCommands:
                     yield Objection("strong", f"`{command.shown}` {where} {how}")
                 elif effect == "not fixed":
                     yield Objection("weak", f"`{command.shown}` {where} {how}")
+                if effect == "as before" and _lacks_something(before):
+                    break  # in every world
 
     def _commands(self, patch: Patch) -> Iterator[Command]:
         """Yield the commands that reach an edited file, except the one under repair."""
@@ -80,18 +84,21 @@ class OtherCommands:
             if command.words != target.command and not _runs_the_same(command.words, target.command):
                 yield command
 
-    def _pair(self, command: Command, world: World, files: Mapping[str, bytes]) -> tuple[Run, Run] | None:
-        """Return a command's runs without and with a patch; None if it is left out."""
+    def _pair(self, command: Command, world: World, files: Mapping[str, bytes], share: float) -> tuple[Run, Run] | None:
+        """Return a command's runs without and with a patch, in a share of the time left; None if it is left out."""
         if self._spent >= self.seconds or command.shown in self._left_out:
             why = f"the budget of {self.seconds:g} s was spent" if self.seconds else "as asked, none are run"
             self._left_out.setdefault(command.shown, why)
             return None
         with ThreadPoolExecutor(2) as pool:
-            runs = [pool.submit(self._run, command, world, each) for each in (self.session.files, files)]
+            runs = [pool.submit(self._run, command, world, each, share) for each in (self.session.files, files)]
             before, after = (run.result() for run in runs)
         if before.outcome in (Outcome.TIMEOUT, Outcome.NOT_STARTED) or after.outcome is Outcome.TIMEOUT:
             late = Outcome.TIMEOUT in (before.outcome, after.outcome)
-            why = f"it takes longer than what was left of {self.seconds:g} s" if late else "it does not start"
+            left = (
+                f"what was left of {self.seconds:g} s" if share == 1 else f"half of what was left of {self.seconds:g} s"
+            )
+            why = f"it takes longer than {left}" if late else "it does not start"
             self._left_out[command.shown] = why
             return None
         return before, after
@@ -99,15 +106,17 @@ class OtherCommands:
     def _again(self, command: Command, world: World, files: Mapping[str, bytes]) -> tuple[Run, Run]:
         return self._once(command, world, self.session.files, SEED), self._once(command, world, files, SEED)
 
-    def _run(self, command: Command, world: World, files: Mapping[str, bytes]) -> Run:
+    def _run(self, command: Command, world: World, files: Mapping[str, bytes], share: float) -> Run:
         key = (command.words, world, tuple(sorted(files.items())))
         if key not in self._known:
-            self._known[key] = self._once(command, world, files, None)
+            self._known[key] = self._once(command, world, files, None, share)
         return self._known[key]
 
-    def _once(self, command: Command, world: World, files: Mapping[str, bytes], seed: int | None) -> Run:
+    def _once(
+        self, command: Command, world: World, files: Mapping[str, bytes], seed: int | None, share: float = 1.0
+    ) -> Run:
         observer = copy(self.session.observer)
-        left = max(5.0, self.seconds - self._spent)
+        left = max(5.0, share * (self.seconds - self._spent))
         limit = min(left, observer.target.timeout)
         observer.target = replace(observer.target, command=command.words, timeout=limit, until=None)
         began = time.monotonic()
@@ -115,6 +124,12 @@ class OtherCommands:
             return observer.run(world, files, fresh=False, reach=NO_COUNTS, seed=seed)
         finally:
             self._spent += (time.monotonic() - began) / 2  # two run at once
+
+
+def _lacks_something(run: Run) -> bool:
+    """Return whether a run ended since something is not there on this machine, such as a package."""
+    exception = run.failure.exception if run.outcome is Outcome.OTHER and run.failure is not None else ""
+    return run.obstacle is not None or exception in ("ModuleNotFoundError", "ImportError")
 
 
 def _runs_the_same(words: Sequence[str], command: Sequence[str]) -> bool:

@@ -16,9 +16,10 @@ from devfix.source.queries.reading import assignments, is_given
 ATTRIBUTE = re.compile(r"\w+(\.\w+)+")
 
 
-def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
+def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str, moved: str = "") -> Change | None:
     """Return a change that moves an attribute into a local variable, before a statement and the loops around it.
 
+    `moved` is the expression of what is moved, where that is not `text.to(anchor)`.
     Returns None if only one statement reads the attribute and no loop does, if the function assigns the attribute, if
     it may be None there, or if the local name is taken.
 
@@ -52,7 +53,7 @@ def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str)
         return None
     renamed = File(file.path, file.replaced({each: cst.Name(name) for each in reads}).bytes)
     line = next(each for each in renamed.within(renamed.module) if _is_line(renamed, each, first, statement))
-    module = insert_before(renamed, line, [f"{name} = {text}.to({anchor})"])
+    module = insert_before(renamed, line, [f"{name} = {moved or f'{text}.to({anchor})'}"])
     return change(file, module, f"Move `{text}` to `{anchor}` once, before it is used")
 
 

@@ -10,12 +10,13 @@ import libcst as cst
 
 from devfix.model import Diagnosis, Safety, ScopeVariable
 from devfix.sdk.changes import Change, change
+from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.fields import ALONE, move_fields
 from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
-from devfix.source import File, Sources
+from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.loops import assigned_names, outside_loops
@@ -23,6 +24,7 @@ from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assigned_values, is_read, parameters
 
 ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
+REGISTERED = frozenset({"ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"})
 SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
 
@@ -126,12 +128,20 @@ def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, wh
         ):
             continue
         is_mixed = any(each.expression == whole and each.kind == "container" for each in spot.scope)
-        line = f"{whole} = {_rebuild(file, whole, tensors[0].expression, anchor, is_mixed)}"
-        found = change(
-            file, insert_before(file, statement, [line]), f"Move what `{whole}` holds to `{anchor}`", Safety.LIKELY
-        )
+        rebuilt = _rebuild(file, whole, tensors[0].expression, anchor, is_mixed)
+        if _may_be_registered(file, whole, scope):
+            found = assign_locally(file, here[0], whole, anchor, rebuilt)
+        else:
+            module = insert_before(file, statement, [f"{whole} = {rebuilt}"])
+            found = change(file, module, f"Move what `{whole}` holds to `{anchor}`", Safety.LIKELY)
         if found:
             yield replace(found, joint=True)
+
+
+def _may_be_registered(file: File, whole: str, scope: cst.CSTNode | None) -> bool:
+    """Return whether an attribute is a module in other cases, such as a ParameterList: no list can take its place."""
+    given = assigned_values(file, whole, scope) if whole.startswith("self.") else []
+    return any(isinstance(each, cst.Call) and last_name(each.func) in REGISTERED for each in given)
 
 
 def _is_repeated(file: File, node: cst.CSTNode, whole: str, anchor: str) -> bool:

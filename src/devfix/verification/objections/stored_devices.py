@@ -38,9 +38,28 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     target = ast.unparse(statement.targets[0])
     if any("device" in each for each in (target, test, *_keys(statement.targets[0], function))):
         return
+    if (
+        target.startswith("self.")
+        and "[" not in target
+        and _constructs(what.node)
+        and _is_module_class(what.owner, code)
+    ):
+        return  # a submodule, which a later move of its module takes along
     problem = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
     strength: Strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
     yield Objection(strength, f"{problem}, and later ones may be on another")
+
+
+def _constructs(node: ast.AST | None) -> bool:
+    """Return whether a node moves what a class constructs, or passes a device to the class; tensors are not meant."""
+    made = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
+    made = made if isinstance(made, ast.Call) else node
+    name = ast.unparse(made.func).rpartition(".")[2] if isinstance(made, ast.Call) else ""
+    return name[:1].isupper() and not name.endswith("Tensor")
+
+
+def _is_module_class(name: str, code: Code) -> bool:
+    return any(each.endswith("Module") for each in code.ancestors(name))
 
 
 def _keys(target: ast.expr, function: Function) -> list[str]:

@@ -104,7 +104,7 @@ def _shown_by(evidence: EvidenceRecord) -> str:
 
 def _render_fix(fix: CauseFixRecord) -> Iterator[RenderableType]:
     if not fix.branch:
-        yield Text(f"Not repaired: {one_line(fix.verdict)}", style="red")
+        yield Text(f"Not repaired: {one_line(fix.reason or fix.verdict, 600)}", style="red")
         return
     yield Text(f"Repaired on the branch {one_line(fix.branch)} ({fix.commit[:10]})", style="green")
     yield Text(plain(fix.diff))

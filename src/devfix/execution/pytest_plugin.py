@@ -1,0 +1,46 @@
+"""Provide devfix's pytest plugin to the interpreter of the program, which need not have devfix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import devfix
+from devfix.process import child_environment, run
+
+_ASK = "from importlib.metadata import entry_points; print(len(entry_points(group='pytest11', name='devfix-gpus')))"
+_NAME = "devfix.pytest_gpus.plugin"
+_PLUGINS = "PYTEST_PLUGINS"  # pytest's own variable: it reaches a pytest that a shell or tox starts, too
+_OPTION = re.compile(r"(?:^|\s)--(?:lift|gpus|devfix-)")
+
+
+def needs_plugin(command: Sequence[str]) -> bool:
+    """Return whether a command gives pytest an option of the plugin.
+
+    >>> needs_plugin(["python", "-m", "pytest", "--lift"]), needs_plugin(["python", "train.py", "--gpus", "2"])
+    (True, False)
+    """
+    return any("pytest" in word for word in command) and any(_OPTION.search(word) for word in command)
+
+
+def plugin_folder(python: Path, scratch: Path) -> Path | None:
+    """Create the folder from which an interpreter imports the plugin; None where it has the plugin itself."""
+    done = run((str(python), "-c", _ASK), scratch, child_environment(), timeout=60)
+    return None if done.stdout.strip() not in ("", "0") else import_folder(scratch)
+
+
+def import_folder(scratch: Path) -> Path:
+    """Create a folder from which an interpreter without devfix can import this devfix and nothing else."""
+    folder = scratch / "devfix"
+    folder.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        (folder / "devfix").symlink_to(Path(devfix.__file__).resolve().parent, target_is_directory=True)
+    return folder
+
+
+def with_plugin(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which pytest loads the plugin, beside those that it names already."""
+    named = ",".join(filter(None, (environment.get(_PLUGINS), _NAME)))
+    return {**environment, _PLUGINS: named}
