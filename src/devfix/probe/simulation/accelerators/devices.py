@@ -93,10 +93,17 @@ def forget_threads() -> None:
 
 def checked(index: int) -> int:
     """Return the index. Raises PyTorch's error for an ordinal that does not exist."""
-    if not 0 <= index < len(SHOWN):
-        _Asked.ordinals = max(_Asked.ordinals, index + 1, _local_processes())
+    if not exists(index):
         raise messages.invalid_ordinal(index, len(SHOWN))
     return index
+
+
+def exists(index: int) -> bool:
+    """Return whether there is a GPU with an index; otherwise record that the program asked for it."""
+    if 0 <= index < len(SHOWN):
+        return True
+    _Asked.ordinals = max(_Asked.ordinals, index + 1, _local_processes())
+    return False
 
 
 class _Asked:

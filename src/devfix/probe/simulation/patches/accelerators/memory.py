@@ -12,6 +12,7 @@ from ...accelerators import devices, kinds
 from ...patching import replace
 from ...tensors import memory_peaks
 from ...tensors.tensor import Tensor
+from .random_state import index_of
 
 TOTAL = 80 << 30
 
@@ -27,8 +28,15 @@ class _Garbage:
 
 
 def _index(device: Any = None) -> int:
+    if device is not None and kinds.now().is_cuda:
+        return index_of(device, _missing)
     index = devices.current() if device is None else devices.spoken(device)
     return 0 if index is None else index
+
+
+def _missing(index: int) -> RuntimeError:
+    """Return the error of `assertValidDevice` in c10/cuda/CUDACachingAllocator.cpp for a GPU that does not exist."""
+    return RuntimeError(f"Invalid device argument {index}: did you call init?")
 
 
 def allocated(device: Any = None) -> int:
@@ -156,6 +164,12 @@ def _summary(device: Any = None, abbreviated: bool = False) -> str:
     return "\n".join((f"|{head:^75}|", *rows))
 
 
+def _free(device: Any = None) -> tuple[int, int]:
+    """Return the bytes that are free and those in all, which the driver tells."""
+    gpu = devices.current() if device is None else devices.spoken(device)
+    return max(TOTAL - reserved(gpu), 1), TOTAL
+
+
 def install() -> None:
     """Patch the figures in torch.cuda or torch.xpu, and in torch.accelerator."""
     answers: dict[str, Any] = {
@@ -166,8 +180,7 @@ def install() -> None:
         "memory_stats": stats, "memory_stats_as_nested_dict": nested_stats,
         "memory_summary": _summary,
         "memory_snapshot": lambda *args, **kwargs: [],
-        "get_memory_info": lambda device=None: (max(TOTAL - reserved(device), 1), TOTAL),
-        "mem_get_info": lambda device=None: (max(TOTAL - reserved(device), 1), TOTAL),
+        "get_memory_info": _free, "mem_get_info": _free,
         "memory_usage": lambda device=None: 0, "empty_cache": empty,
         "list_gpu_processes": lambda device=None: "",
     }  # fmt: skip

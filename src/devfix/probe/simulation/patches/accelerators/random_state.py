@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import torch
 
 from ...accelerators import devices, kinds, randomness
 from ...patching import replace
 
 
-def index_of(device: Any = None) -> int:
-    """Return the index of a device that a function is given, the current one if none is; ValueError for others."""
+def index_of(device: Any = None, missing: Callable[[int], Exception] | None = None) -> int:
+    """Return the index of a device that a function is given, the current one if none is; ValueError for others.
+
+    `missing` gives the error of a function that checks the index before CUDA does.
+    """
     if device is None:
         return devices.current()
+    if missing is not None:
+        number = device if isinstance(device, int) else torch.device(device).index
+        if number is not None and _is_of_kind(device) and not devices.exists(number):
+            raise missing(number)
     index = devices.spoken(device)
     if index is None:
         raise ValueError(f"Expected a {kinds.now().name} device, but got: {device}")
     return index
+
+
+def _is_of_kind(device: Any) -> bool:
+    return isinstance(device, int) or torch.device(device).type == kinds.now().name
+
+
+def _generator(device: Any) -> Any:
+    """Return the default generator of a device: `torch.cuda` looks it up in a tuple."""
+    lacking = (lambda index: IndexError("tuple index out of range")) if kinds.now().is_cuda else None
+    return randomness.defaults[index_of(device, lacking)]
 
 
 def _seed(seed: int, gpus: Any) -> None:
@@ -37,10 +57,8 @@ def answers() -> dict[str, Any]:
         "seed": lambda: randomness.defaults[devices.current()].seed(),
         "seed_all": lambda: [generator.seed() for generator in randomness.defaults] and None,
         "initial_seed": lambda: randomness.defaults[devices.current()].initial_seed(),
-        "get_rng_state": lambda device=name: randomness.defaults[index_of(device)].get_state(),
-        "set_rng_state": lambda state, device=name: (
-            randomness.defaults[index_of(device)].set_state(state.cpu()) and None
-        ),
+        "get_rng_state": lambda device=name: _generator(device).get_state(),
+        "set_rng_state": lambda state, device=name: _generator(device).set_state(state.cpu()) and None,
         "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: devices.count()]],
         "set_rng_state_all": _set_all_states,
     }

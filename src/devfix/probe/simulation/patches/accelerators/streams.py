@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function
 
-from ...accelerators import devices, kinds
+from ...accelerators import devices, kinds, messages
 from ...dispatcher import graph_capture
 from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
@@ -155,14 +155,21 @@ class _Streams(threading.local):
 _streams = _Streams()
 
 
+def _missing(index: int) -> RuntimeError:
+    """Return the error of `check_gpu` in c10/cuda/CUDAStream.cpp for a GPU that does not exist."""
+    if not kinds.now().is_cuda:
+        return messages.invalid_ordinal(index, devices.count())
+    return RuntimeError(f"Device index value {index} is out of index range [0, {devices.count()})")
+
+
 def default_stream(device: Any = None) -> Stream:
     """Return the default stream of a device."""
-    return Stream(device=index_of(device), stream_id=0)
+    return Stream(device=index_of(device, _missing), stream_id=0)
 
 
 def current_stream(device: Any = None) -> Stream:
     """Return the current stream of a device in this thread."""
-    index = index_of(device)
+    index = index_of(device, _missing)
     return _streams.of.setdefault(index, default_stream(index))
 
 

@@ -31,9 +31,7 @@ def _set_device(device: Any) -> None:
 
 
 def _properties(device: Any = None) -> Any:
-    index = index_of(device)
-    if index >= devices.count():
-        raise AssertionError("Invalid device id")
+    index = index_of(device, lambda index: AssertionError("Invalid device id"))
     return SimpleNamespace(
         name="Simulated GPU", major=8, minor=0, total_memory=80 * GIGABYTE, multi_processor_count=108, index=index,
         is_integrated=0, is_multi_gpu_board=0, gcnArchName="", regs_per_multiprocessor=65536, warp_size=32,
@@ -72,7 +70,7 @@ def _answers() -> dict[str, Any]:
         "synchronize": _synchronize,
         "get_device_properties": _properties,
         "get_device_name": lambda device=None: _properties(device).name,
-        "get_device_capability": lambda device=None: (8, 0),
+        "get_device_capability": lambda device=None: (_properties(device).major, _properties(device).minor),
         "can_device_access_peer": _accesses_peer,
         "is_bf16_supported": lambda including_emulation=True: True,
         "is_tf32_supported": lambda: True,

@@ -47,6 +47,8 @@ def _onto(original: Any) -> Any:
             if memory_format is not torch.preserve_format:
                 asked["memory_format"] = memory_format
             return handle_torch_function(getattr(Tensor, name), (self,), *given, **asked)
+        if type(device) is int and device < 0:
+            raise RuntimeError("Device index must not be negative")
         index = devices.spoken(name if device is None else device)
         if index is None:
             raise RuntimeError(f"Invalid device, must be {name} device: {device}")
@@ -68,6 +70,14 @@ def _parsing(original: Any) -> Any:
     return parse_to
 
 
+def _generating(device: Any) -> int | None:
+    """Return the index of the GPU of a new generator (`createCUDAGenerator` in ATen/cuda/CUDAGeneratorImpl.cpp)."""
+    asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
+    if kinds.now().is_cuda and asked.type == "cuda" and asked.index is not None and not devices.exists(asked.index):
+        raise RuntimeError("The device_index is invalid.")
+    return devices.spoken(device)
+
+
 def _generator(original: Any) -> Any:
     class MetaGenerator(type(original)):  # type: ignore[misc]
         def __instancecheck__(cls, value: Any) -> bool:
@@ -75,7 +85,7 @@ def _generator(original: Any) -> Any:
 
     class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc]
         def __new__(cls, device: Any = "cpu") -> Any:
-            index = devices.spoken(device)
+            index = _generating(device)
             return original(device) if index is None else randomness.make(index)
 
     return Generator
