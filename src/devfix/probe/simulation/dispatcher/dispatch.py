@@ -17,6 +17,7 @@ from ..checks import mismatch
 from ..checks import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
 from ..kernels import cuda_only as _only  # noqa: F401 - registers how operators run
 from ..kernels import factorizations as _factoring  # noqa: F401 - likewise
+from ..kernels import host_only as _host_only  # noqa: F401 - likewise
 from ..kernels import integer_division, own_kernels, widening
 from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
 from ..kernels import special_ops as _running  # noqa: F401 - likewise

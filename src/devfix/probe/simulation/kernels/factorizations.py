@@ -54,6 +54,45 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return _place(plan, result, func, args, kwargs, gpu)
 
 
+@special("linalg_lu_factor_ex")
+def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Factor into L and U; without pivoting on a GPU alone (ATen/native/BatchLinearAlgebra.cpp)."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu is None or gpu < 0 or _pivots(cells, keywords):
+        return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
+    both, rows = _eliminated(cells[0])
+    zero = both.diagonal(dim1=-2, dim2=-1) == 0
+    info = torch.where(zero.any(-1), zero.int().argmax(-1) + 1, 0).to(torch.int32)
+    pivots = torch.arange(1, rows + 1, dtype=torch.int32).expand(*both.shape[:-2], rows).clone()
+    return _place(plan, (both, pivots, info), func, args, kwargs, gpu)
+
+
+@special("linalg_lu")
+def factor_apart(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Return P, L and U, where P is empty without pivoting, which a GPU alone can do."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu is None or gpu < 0 or _pivots(cells, keywords):
+        return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
+    both, rows = _eliminated(cells[0])
+    lower = both[..., :rows].tril(-1)
+    lower.diagonal(dim1=-2, dim2=-1).fill_(1)
+    return _place(plan, (both.new_empty(0), lower, both[..., :rows, :].triu()), func, args, kwargs, gpu)
+
+
+def _pivots(cells: list[Any], keywords: dict[str, Any]) -> bool:
+    return bool(keywords.get("pivot", cells[1] if len(cells) > 1 else True))
+
+
+def _eliminated(matrix: Any) -> tuple[Any, int]:
+    """Return L and U of matrices in one tensor, and the number of their pivots: Gauss's elimination, row by row."""
+    both = matrix.clone(memory_format=torch.contiguous_format)
+    rows = min(both.shape[-2:])
+    for step in range(rows):
+        both[..., step + 1 :, step] /= both[..., step, step, None]
+        both[..., step + 1 :, step + 1 :] -= both[..., step + 1 :, step, None] * both[..., step, None, step + 1 :]
+    return both, rows
+
+
 def _is_xpu() -> bool:
     return kinds.now() is kinds.XPU
 

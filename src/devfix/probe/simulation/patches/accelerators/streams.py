@@ -187,7 +187,12 @@ def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
 
 def _recording(original: Any) -> Any:
     def record_stream(self: Any, s: Any) -> Any:
-        return handle_torch_function(Tensor.record_stream, (self,), self, s) if overridden(self) else None
+        if overridden(self):
+            return handle_torch_function(Tensor.record_stream, (self,), self, s)
+        if not isinstance(s, Stream):
+            given = type(s).__name__
+            raise TypeError(f"record_stream(): argument 's' (position 1) must be Stream, not {given}")
+        return None
 
     return record_stream
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
 
 from ... import hooks
-from ...accelerators import devices
-from ...patching import wrap
+from ...accelerators import devices, kinds
+from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
 
@@ -55,7 +56,8 @@ def _place(tensors: Any, gradients: Any) -> Any:
     for place, (tensor, gradient) in enumerate(zip(tensors, gradients)):  # noqa: B905 - as the engine
         if not (isinstance(tensor, Tensor) and isinstance(gradient, Tensor)) or tensor.device == gradient.device:
             continue
-        if tensor._devfix_gpu < 0 and gradient._devfix_gpu < 0:
+        # A transform's wrapper has its device in C++ alone.
+        if kinds.now().name not in (tensor.device.type, gradient.device.type):
             continue
         if gradient.dim():
             text = f"expected device {tensor.device} but got {gradient.device}"
@@ -66,8 +68,38 @@ def _place(tensors: Any, gradients: Any) -> Any:
     return tuple(placed)
 
 
+def _hooking(original: Any) -> Any:
+    """Let the hook of a result check where it has put the gradient, as the engine does behind the function below."""
+
+    def register_hook(self: Any, hook: Any) -> Any:
+        if self._devfix_gpu < 0 or overridden(self) or self.grad_fn is None:
+            return original(self, hook)
+        name = type(self.grad_fn).__name__
+
+        @functools.wraps(hook)
+        def checked(gradient: Any) -> Any:
+            result = hook(gradient)
+            if isinstance(result, Tensor) and result.device != gradient.device:
+                text = f"expected device {gradient.device} but got {result.device}"
+                error = RuntimeError(f"Function {name} returned an invalid gradient at index 0 - {text}")
+                if gradient.type() != result.type():  # torch/csrc/autograd/python_hook.cpp
+                    title = getattr(hook, "__name__", "<unknown>")
+                    text = f"(was {gradient.type()} got {result.type()})"
+                    error = RuntimeError(f"hook '{title}' has changed the type of value {text}")
+                elif not result.dim():
+                    return result
+                hooks.failed(error, "torch.Tensor.register_hook", (gradient, result), {})
+                raise error
+            return result
+
+        return original(self, checked)
+
+    return register_hook
+
+
 def install() -> None:
     """Check gradients in Python, since C++ skips subclasses of Tensor, as which it sees simulated tensors."""
     for owner in (torch.autograd, torch.autograd.graph):
         wrap(owner, "_engine_run_backward", _begun)
     wrap(torch.autograd.function.BackwardCFunction, "apply", _checked)
+    wrap(Tensor, "register_hook", _hooking)

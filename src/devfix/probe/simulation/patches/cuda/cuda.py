@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -10,13 +9,12 @@ import torch.cuda._utils as utilities
 
 from ... import hooks
 from ...accelerators import devices
-from ...accelerators.visible_devices import uuid
 from ...dispatcher import graph_capture
 from ...patching import replace
 from ..accelerators import random_state
 from ..accelerators.random_state import index_of
+from .properties import properties
 
-GIGABYTE = 1 << 30
 _exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
 
 
@@ -28,16 +26,6 @@ def _set_device(device: Any) -> None:
     except RuntimeError as error:
         hooks.failed(error, "torch.cuda.set_device", (), {})
         raise
-
-
-def _properties(device: Any = None) -> Any:
-    index = index_of(device, lambda index: AssertionError("Invalid device id"))
-    return SimpleNamespace(
-        name="Simulated GPU", major=8, minor=0, total_memory=80 * GIGABYTE, multi_processor_count=108, index=index,
-        is_integrated=0, is_multi_gpu_board=0, gcnArchName="", regs_per_multiprocessor=65536, warp_size=32,
-        max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
-        shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,
-    )  # fmt: skip
 
 
 def _synchronize(device: Any = None) -> None:
@@ -68,9 +56,9 @@ def _answers() -> dict[str, Any]:
         "_exchange_device": _exchange,
         "_maybe_exchange_device": _maybe_exchange,
         "synchronize": _synchronize,
-        "get_device_properties": _properties,
-        "get_device_name": lambda device=None: _properties(device).name,
-        "get_device_capability": lambda device=None: (_properties(device).major, _properties(device).minor),
+        "get_device_properties": properties,
+        "get_device_name": lambda device=None: properties(device).name,
+        "get_device_capability": lambda device=None: (properties(device).major, properties(device).minor),
         "can_device_access_peer": _accesses_peer,
         "is_bf16_supported": lambda including_emulation=True: True,
         "is_tf32_supported": lambda: True,

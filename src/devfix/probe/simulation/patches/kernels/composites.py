@@ -12,7 +12,7 @@ import torch
 import torch.nn.attention
 
 from ... import hooks
-from ...accelerators import messages
+from ...accelerators import kinds, messages
 from ...dispatcher import composite_path
 from ...patching import overridden, register_kernels, replace, wrap
 from ...tensors.tensor import Tensor
@@ -68,7 +68,8 @@ def _attention(original: Any) -> Any:
         rest = (attn_mask, dropout_p, is_causal)
         if gpu >= 0 and not torch.backends.cuda.math_sdp_enabled():
             attention.check(query, key, value, attn_mask, is_causal, enable_gqa)
-        apart = gpu < 0 or any(overridden(item) or item._devfix_gpu != gpu for item in (query, *others))
+        casts = torch.is_autocast_enabled(kinds.now().name)
+        apart = casts or gpu < 0 or any(overridden(item) or item._devfix_gpu != gpu for item in (query, *others))
         if apart or _asks_gradient(attn_mask) or dropout_p:
             return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         fused = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()

@@ -36,8 +36,11 @@ _ALERTS = {
     "histc": "_histc_cuda",
     "bincount": "_bincount_cuda",
     "median": "median CUDA with indices output",
+    "kthvalue": "kthvalue CUDA",  # ATen/native/cuda/Sorting.cpp
+    "_embedding_bag_backward": "embedding_bag_backward_cuda_max",
     "cumsum": "cumsum_cuda_kernel",
 }
+_MAX = 2  # the mode of an embedding bag
 _REST = (
     "You can also file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding "
     "deterministic support for this operation."
@@ -49,6 +52,8 @@ def _concerns(name: str, func: Any, args: Any) -> bool:
     source = args[0]
     if name == "median":
         return "dim" in func._schema.overload_name
+    if name == "_embedding_bag_backward":
+        return bool(args[8] == _MAX)
     if name == "bincount":
         return len(args) > 1 and args[1] is not None
     return name not in ("cumsum", "histc") or source.is_floating_point() or source.is_complex()

@@ -49,17 +49,40 @@ def _pin(original: Any) -> Any:
     def pin_memory(self: Any, *args: Any, **kwargs: Any) -> Any:
         if overridden(self):
             return original(self, *args, **kwargs)
-        if self._devfix_gpu >= 0 or self.layout is not torch.strided:
+        if self._devfix_gpu >= 0 or not (self.layout is torch.strided or _can_pin(self)):
             error = RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
             hooks.failed(error, "torch.Tensor.pin_memory", (self,), {})
             raise error
         if self.is_pinned():
             return self
-        result = self.clone(memory_format=torch.contiguous_format)
+        is_strided = self.layout is torch.strided
+        result = self.clone(memory_format=torch.contiguous_format) if is_strided else self.clone()
         result._devfix_pinned = True
         return result
 
     return pin_memory
+
+
+def _can_pin(sparse: Any) -> bool:
+    """Return whether this release of PyTorch pins sparse tensors of a layout."""
+    key = "SparseCPU" if sparse.layout is torch.sparse_coo else "SparseCsrCPU"
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key("aten::_pin_memory", key))
+
+
+def _export(original: Any) -> Any:
+    """Refuse to export a simulated tensor to another library, of which NumPy is the one that may be there."""
+
+    def __dlpack__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._devfix_gpu < 0 or overridden(self):
+            return original(self, *args, **kwargs)
+        wanted = kwargs.get("dl_device")
+        if wanted is not None and wanted[0] == 1 and kwargs.get("copy") is not False:
+            return original(self.cpu(), *args, **{**kwargs, "copy": None})
+        error = BufferError("Unsupported device in DLTensor.")
+        hooks.failed(error, "torch.Tensor.__dlpack__", (self,), {})
+        raise error
+
+    return __dlpack__
 
 
 def _report_pinned(original: Any) -> Any:
@@ -153,6 +176,7 @@ def install() -> None:
     wrap(Tensor, "pin_memory", _pin)
     wrap(Tensor, "is_pinned", _report_pinned)
     wrap(Tensor, "__dlpack_device__", _dlpack_device)
+    wrap(Tensor, "__dlpack__", _export)
     wrap(torch.utils.dlpack, "to_dlpack", _packing)
     for owner in (torch.utils.dlpack, torch):
         wrap(owner, "from_dlpack", _unpacking)

@@ -43,8 +43,8 @@ def _built(original: Any) -> Any:
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         parts = [item for item in args if isinstance(item, Tensor)]
         parts += [item for item in kwargs.values() if isinstance(item, Tensor)]
-        if device is None and original.__name__ == "sparse_coo_tensor":
-            _check_places(parts)
+        if device is None:
+            _check_places(original.__name__, parts, kwargs.get("layout"))
         gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)
         index = gpu if device is None else devices.spoken(device)
         if index is None:
@@ -70,17 +70,24 @@ def _on_host(item: Any) -> Any:
     return item.cpu() if isinstance(item, Tensor) else item
 
 
-def _check_places(parts: Any) -> None:
-    """Raise what c10's SparseTensorImpl raises for indices on another device than the values."""
-    if len(parts) != 2 or parts[0]._devfix_gpu == parts[1]._devfix_gpu:
+def _check_places(name: str, parts: Any, layout: torch.layout | None) -> None:
+    """Raise what ATen's sparse tensors raise for indices on another device than the values.
+
+    SparseTensorImpl.h for COO; SparseCsrTensorImpl.cpp for the others, which compares one of the two indices.
+    """
+    if len(parts) < 2 or parts[0]._devfix_gpu == parts[-1]._devfix_gpu:
         return
-    indices, values = (item._devfix_gpu for item in parts)
-    if min(indices, values) < 0:
+    indices, values = parts[0]._devfix_gpu, parts[-1]._devfix_gpu
+    if name != "sparse_coo_tensor":
+        by_column = "_csc_" in name or "_bsc_" in name or layout in (torch.sparse_csc, torch.sparse_bsc)
+        which = "ccol_indices" if by_column else "crow_indices"
+        error = RuntimeError(f"Values and {which} need to be on the same device.")
+    elif min(indices, values) < 0:
         names = ["CPU" if gpu < 0 else kinds.now().key for gpu in (indices, values)]
         error = RuntimeError(f"backend of indices ({names[0]}) must match backend of values ({names[1]})")
     else:
         error = RuntimeError(f"device of indices ({indices}) must match device of values ({values})")
-    hooks.failed(error, "torch.sparse_coo_tensor", parts, {})
+    hooks.failed(error, f"torch.{name}", parts, {})
     raise error
 
 

@@ -1,0 +1,42 @@
+"""Operators of libraries within PyTorch that have kernels for the CPU alone: those of dynamically quantized modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import hooks
+from ..accelerators import messages
+from ..operator_tables.plans import special
+from ..tensors.unwrapping import tensors_of
+from .own_kernels import ordinary
+
+# ATen/native/quantized/cpu registers them under the key CPU; ATen/native/quantized/cuda and cudnn have others.
+_NAMES = (
+    "linear_dynamic",
+    "linear_relu_dynamic",
+    "linear_dynamic_fp16",
+    "linear_relu_dynamic_fp16",
+    "linear_dynamic_fp16_unpacked_weight",
+    "conv1d_dynamic",
+    "conv2d_dynamic",
+    "conv3d_dynamic",
+    "conv_transpose1d_dynamic",
+    "conv_transpose2d_dynamic",
+    "conv_transpose3d_dynamic",
+    "quantized_lstm_cell_dynamic",
+    "quantized_gru_cell_dynamic",
+    "quantized_rnn_relu_cell_dynamic",
+    "quantized_rnn_tanh_cell_dynamic",
+    "embedding_byte",
+    "embedding_4bit",
+)
+
+
+@special(*(f"quantized::{name}" for name in _NAMES))
+def run_on_host(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Run an operator on tensors of the host; raise what the dispatcher raises for others."""
+    if any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)):
+        error = messages.no_kernel(plan.name)
+        hooks.failed(error, func, args, kwargs)
+        raise error
+    return ordinary(func, args, kwargs)

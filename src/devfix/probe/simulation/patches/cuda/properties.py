@@ -1,0 +1,38 @@
+"""The properties of a simulated GPU: those of an A100 with 80 GB."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ...accelerators.visible_devices import uuid
+from ..accelerators.random_state import index_of
+
+_MEGABYTE = 1 << 20
+
+
+class _CudaDeviceProperties(SimpleNamespace):
+    """The figures of a GPU, which a program cannot change; printed as torch/csrc/cuda/Module.cpp prints them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"property of '_CudaDeviceProperties' object has no setter: {name}")
+
+    def __repr__(self) -> str:
+        return (
+            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
+            f"total_memory={self.total_memory // _MEGABYTE}MB, multi_processor_count={self.multi_processor_count}, "
+            f"uuid={self.uuid}, pci_bus_id={self.pci_bus_id}, pci_device_id={self.pci_device_id}, "
+            f"pci_domain_id={self.pci_domain_id}, L2_cache_size={self.L2_cache_size // _MEGABYTE}MB)"
+        )
+
+
+def properties(device: Any = None) -> Any:
+    """Return the properties of a GPU, the current one if none is given. Raises AssertionError if it does not exist."""
+    index = index_of(device, lambda index: AssertionError("Invalid device id"))
+    return _CudaDeviceProperties(
+        name="Simulated GPU", major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, index=index,
+        is_integrated=0, is_multi_gpu_board=0, gcnArchName="", regs_per_multiprocessor=65536, warp_size=32,
+        max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
+        pci_bus_id=index, pci_device_id=0, pci_domain_id=0,
+        shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,
+    )  # fmt: skip
