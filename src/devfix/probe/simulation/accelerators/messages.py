@@ -112,7 +112,7 @@ def outward(text: str) -> str:
     kind = kinds.now()
     text = re.sub(r"\blazy:(\d+)", rf"{kind.name}:\1", text)
     text = re.sub(r"\btorch\.lazy\.(?=\w+Tensor)", f"{kind.module}.", text)
-    return re.sub(r"\blazy\b", kind.name, text).replace("LazyFloatType", f"{kind.key}FloatType")
+    return re.sub(r"\bLazy(?=\w+Type\b)", kind.key, re.sub(r"\blazy\b", kind.name, text))
 
 
 def absent_dtype(dtype: torch.dtype) -> TypeError:

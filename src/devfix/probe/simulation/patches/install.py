@@ -24,6 +24,7 @@ from .processes import distributed, forks, futures, parallel, threads
 from .tensors import (
     attributes,
     conversions,
+    dlpack,
     fakes,
     hosts,
     identities,
@@ -54,6 +55,7 @@ _SUBJECTS: tuple[Any, ...] = (
     normalization,
     optimizers,
     hosts,
+    dlpack,
     indexing,
     parameters,
     storages,

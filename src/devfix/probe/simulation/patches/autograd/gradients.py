@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any
 
 import torch
 
 from ... import hooks
-from ...accelerators import devices, kinds
+from ...accelerators import devices, kinds, messages
 from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
@@ -16,23 +17,27 @@ from ...tensors.tensor import Tensor
 def _checked(original: Any) -> Any:
     def apply(self: Any, *args: Any) -> Any:
         results = original(self, *args)
-        listed = list(results) if isinstance(results, (tuple, list)) else [results]
-        for place, (gradient, edge) in enumerate(zip(listed, self.next_functions)):  # noqa: B905 - may be shorter
-            wanted = _device(edge)
-            if not isinstance(gradient, Tensor) or wanted is None or gradient.device == wanted:
-                continue
-            if gradient.dim() == 0:
-                listed[place] = gradient.to(wanted)
-                continue
-            error = RuntimeError(
-                f"Function {type(self).__name__} returned an invalid gradient at index {place} - "
-                f"expected device {wanted} but got {gradient.device}"
-            )
-            hooks.failed(error, "torch.autograd.Function.backward", (gradient,), {})
-            raise error
+        listed = _match(self, results if isinstance(results, (tuple, list)) else [results])
         return tuple(listed) if isinstance(results, (tuple, list)) else listed[0]
 
     return apply
+
+
+def _match(node: Any, gradients: Any) -> list[Any]:
+    """Return the gradients of a node, those of no dimensions moved. Raises what `validate_outputs` does for others."""
+    listed = list(gradients)
+    for place, (gradient, edge) in enumerate(zip(listed, node.next_functions)):  # noqa: B905 - may be shorter
+        wanted = _device(edge)
+        if not isinstance(gradient, Tensor) or wanted is None or gradient.device == wanted:
+            continue
+        if gradient.dim() == 0:
+            listed[place] = gradient.to(wanted)
+            continue
+        text = f"returned an invalid gradient at index {place} - expected device {wanted} but got {gradient.device}"
+        error = RuntimeError(f"Function {node.name()} {text}")
+        hooks.failed(error, "torch.autograd.Function.backward", (gradient,), {})
+        raise error
+    return listed
 
 
 def _device(edge: Any) -> torch.device | None:
@@ -45,9 +50,48 @@ def _begun(original: Any) -> Any:
     """Check the initial gradients of a backward pass, as the engine does for tensors that are not subclasses."""
 
     def run_backward(tensors: Any, gradients: Any = (), *args: Any, **kwargs: Any) -> Any:
-        return original(tensors, _place(tensors, gradients), *args, **kwargs)
+        try:
+            return original(tensors, _place(tensors, gradients), *args, **kwargs)
+        except RuntimeError as error:
+            text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+            if "lazy" in text.lower():  # a check of the engine itself
+                error.args = (messages.outward(text), *error.args[1:])
+                hooks.failed(error, "torch.autograd.backward", (*tensors, *gradients), {})
+            raise
 
     return run_backward
+
+
+def _hooking(original: Any) -> Any:
+    """Check what a node makes of a gradient that a hook has moved to another GPU, which has the same type."""
+
+    def register_hook(self: Any, hook: Any) -> Any:
+        if overridden(self) or self._devfix_gpu < 0 or not callable(hook):
+            return original(self, hook)
+        watched = weakref.ref(self)
+
+        @functools.wraps(hook)
+        def called(gradient: Any) -> Any:
+            result = hook(gradient)
+            if isinstance(result, Tensor) and isinstance(gradient, Tensor) and result.device != gradient.device:
+                tensor = watched()
+                if tensor is not None and tensor.grad_fn is not None:
+                    _watch(tensor.grad_fn)
+            return result
+
+        return original(self, called)
+
+    return register_hook
+
+
+def _watch(node: Any) -> None:
+    """Check the next results of a node."""
+
+    def check(results: Any, gradients: Any) -> None:
+        handle.remove()
+        _match(node, results)
+
+    handle = node.register_hook(check)
 
 
 def _place(tensors: Any, gradients: Any) -> Any:
@@ -66,35 +110,6 @@ def _place(tensors: Any, gradients: Any) -> Any:
             raise error
         placed[place] = gradient.to(tensor.device)
     return tuple(placed)
-
-
-def _hooking(original: Any) -> Any:
-    """Let the hook of a result check where it has put the gradient, as the engine does behind the function below."""
-
-    def register_hook(self: Any, hook: Any) -> Any:
-        if self._devfix_gpu < 0 or overridden(self) or self.grad_fn is None:
-            return original(self, hook)
-        name = type(self.grad_fn).__name__
-
-        @functools.wraps(hook)
-        def checked(gradient: Any) -> Any:
-            result = hook(gradient)
-            if isinstance(result, Tensor) and result.device != gradient.device:
-                text = f"expected device {gradient.device} but got {result.device}"
-                error = RuntimeError(f"Function {name} returned an invalid gradient at index 0 - {text}")
-                if gradient.type() != result.type():  # torch/csrc/autograd/python_hook.cpp
-                    title = getattr(hook, "__name__", "<unknown>")
-                    text = f"(was {gradient.type()} got {result.type()})"
-                    error = RuntimeError(f"hook '{title}' has changed the type of value {text}")
-                elif not result.dim():
-                    return result
-                hooks.failed(error, "torch.Tensor.register_hook", (gradient, result), {})
-                raise error
-            return result
-
-        return original(self, checked)
-
-    return register_hook
 
 
 def install() -> None:

@@ -1,11 +1,10 @@
-"""Conversions of tensors for the host: NumPy, DLPack, pinned memory, printing."""
+"""Conversions of tensors for the host: NumPy, pinned memory, printing."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-import torch.utils.dlpack
 
 from ... import hooks
 from ...accelerators import kinds
@@ -69,22 +68,6 @@ def _can_pin(sparse: Any) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key("aten::_pin_memory", key))
 
 
-def _export(original: Any) -> Any:
-    """Refuse to export a simulated tensor to another library, of which NumPy is the one that may be there."""
-
-    def __dlpack__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._devfix_gpu < 0 or overridden(self):
-            return original(self, *args, **kwargs)
-        wanted = kwargs.get("dl_device")
-        if wanted is not None and wanted[0] == 1 and kwargs.get("copy") is not False:
-            return original(self.cpu(), *args, **{**kwargs, "copy": None})
-        error = BufferError("Unsupported device in DLTensor.")
-        hooks.failed(error, "torch.Tensor.__dlpack__", (self,), {})
-        raise error
-
-    return __dlpack__
-
-
 def _report_pinned(original: Any) -> Any:
     def is_pinned(self: Any, *args: Any, **kwargs: Any) -> Any:
         if overridden(self):
@@ -92,40 +75,6 @@ def _report_pinned(original: Any) -> Any:
         return bool(self._devfix_pinned) or bool(self._base is not None and self._base._devfix_pinned)
 
     return is_pinned
-
-
-def _dlpack_device(original: Any) -> Any:
-    def __dlpack_device__(self: Any) -> Any:
-        held = self._devfix_gpu >= 0 and not overridden(self)
-        return (_DLPACK[kinds.now().name], self._devfix_gpu) if held else original(self)
-
-    return __dlpack_device__
-
-
-_DLPACK = {"cuda": 2, "mps": 8, "xpu": 14}  # DLDeviceType in ATen/dlpack.h: CUDA, Metal, oneAPI
-
-
-class _Capsule:
-    """The result of `to_dlpack` for a simulated tensor: the tensor itself, since C++ cannot export a lazy one."""
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
-
-
-def _packing(original: Any) -> Any:
-    return lambda tensor: _Capsule(tensor) if tensor._devfix_gpu >= 0 else original(tensor)
-
-
-def _unpacking(original: Any) -> Any:
-    def from_dlpack(ext_tensor: Any, **kwargs: Any) -> Any:
-        tensor = ext_tensor.tensor if isinstance(ext_tensor, _Capsule) else ext_tensor
-        if not isinstance(tensor, Tensor) or tensor._devfix_gpu < 0:
-            return original(ext_tensor, **kwargs)
-        device = kwargs.get("device")
-        view = tensor.detach()
-        return view if device is None else view.to(device)
-
-    return from_dlpack
 
 
 def _on_host(name: str) -> None:
@@ -175,11 +124,6 @@ def install() -> None:
     wrap(Tensor, "__array__", _array)
     wrap(Tensor, "pin_memory", _pin)
     wrap(Tensor, "is_pinned", _report_pinned)
-    wrap(Tensor, "__dlpack_device__", _dlpack_device)
-    wrap(Tensor, "__dlpack__", _export)
-    wrap(torch.utils.dlpack, "to_dlpack", _packing)
-    for owner in (torch.utils.dlpack, torch):
-        wrap(owner, "from_dlpack", _unpacking)
     _on_host("tolist")
     for name in ("map_", "map2_"):
         wrap(Tensor, name, _calling(name))

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ... import hooks
-from ...accelerators import devices, kinds
+from ...accelerators import devices, kinds, messages
 from ...patching import wrap
 from ...tensors.tensor import Tensor
 
@@ -73,20 +73,18 @@ def _on_host(item: Any) -> Any:
 def _check_places(name: str, parts: Any, layout: torch.layout | None) -> None:
     """Raise what ATen's sparse tensors raise for indices on another device than the values.
 
-    SparseTensorImpl.h for COO; SparseCsrTensorImpl.cpp for the others, which compares one of the two indices.
+    SparseCsrTensorImpl.cpp for those that are not COO, which compares one of the two indices.
     """
     if len(parts) < 2 or parts[0]._devfix_gpu == parts[-1]._devfix_gpu:
         return
-    indices, values = parts[0]._devfix_gpu, parts[-1]._devfix_gpu
-    if name != "sparse_coo_tensor":
+    if name == "sparse_coo_tensor":
+        # The wrapper for SparseCUDA checks first (pytorch/pytorch#89402). It runs for indices or values on a GPU.
+        method = f"wrapper_Sparse{kinds.now().key}___sparse_coo_tensor_with_dims_and_tensors"
+        error = messages.argument_mismatch("values", parts[-1].device, parts[0].device, method)
+    else:
         by_column = "_csc_" in name or "_bsc_" in name or layout in (torch.sparse_csc, torch.sparse_bsc)
         which = "ccol_indices" if by_column else "crow_indices"
         error = RuntimeError(f"Values and {which} need to be on the same device.")
-    elif min(indices, values) < 0:
-        names = ["CPU" if gpu < 0 else kinds.now().key for gpu in (indices, values)]
-        error = RuntimeError(f"backend of indices ({names[0]}) must match backend of values ({names[1]})")
-    else:
-        error = RuntimeError(f"device of indices ({indices}) must match device of values ({values})")
     hooks.failed(error, f"torch.{name}", parts, {})
     raise error
 

@@ -12,8 +12,9 @@ import torch.utils._device as default_device
 from .... import hooks
 from ....accelerators import devices, kinds, messages
 from ....dispatcher import composite_path, cpu_fast_path, fast_path
-from ....patching import overridden, replace, wrap
+from ....patching import overridden, replace, undo_with, wrap
 from ....tensors.tensor import Tensor, wrap_new
+from . import legacy, subclass_constructors
 
 FACTORIES = (
     "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
@@ -214,8 +215,14 @@ def _set_default_type(original: Any) -> Any:
         plain = name.replace("torch.cuda.", "torch.")
         original(plain)
         torch.set_default_device("cuda" if plain != name else None)
+        # `torch.Tensor(2)` follows the default type, but not the default device.
+        subclass_constructors.built_by[:] = [_legacy] if plain != name else []
 
     return set_default_tensor_type
+
+
+def _legacy(args: Any) -> Any:
+    return legacy.build(args, torch.get_default_dtype(), "cuda")
 
 
 def install() -> None:
@@ -235,3 +242,4 @@ def install() -> None:
     wrap(Tensor, "new_tensor", _method)
     if kinds.now().has_legacy_types:
         wrap(torch, "set_default_tensor_type", _set_default_type)
+        undo_with(subclass_constructors.built_by.clear)

@@ -17,6 +17,13 @@ DTYPES = {
     "CharTensor": torch.int8, "ByteTensor": torch.uint8, "BoolTensor": torch.bool,
 }  # fmt: skip
 
+# The names without a class, which the method `type` knows too.
+_ALL = {
+    **DTYPES, "ComplexHalfTensor": torch.complex32, "ComplexFloatTensor": torch.complex64,
+    "ComplexDoubleTensor": torch.complex128, "UInt16Tensor": torch.uint16, "UInt32Tensor": torch.uint32,
+    "UInt64Tensor": torch.uint64, "Float8_e4m3fnTensor": torch.float8_e4m3fn, "Float8_e5m2Tensor": torch.float8_e5m2,
+}  # fmt: skip
+
 
 class LegacyType(type):
     """The metaclass of `torch.cuda.FloatTensor`: a name for tensors of one dtype on a GPU."""
@@ -143,14 +150,16 @@ def _convert_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kw
         return self.to(dtype, non_blocking=non_blocking)
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
     module, _, base = name.rpartition(".")
-    legacy = ("torch", "torch.cuda") if kinds.now().has_legacy_types else ("torch",)
-    if base not in DTYPES or module not in legacy:
+    is_cuda = name.startswith("torch.cuda.") and kinds.now().has_legacy_types
+    if base not in _ALL or module not in ("torch", "torch.sparse", "torch.cuda", "torch.cuda.sparse"):
+        if is_cuda:
+            raise ValueError(f"invalid type: {name!r}")  # `options_from_string` in torch/csrc/utils/tensor_types.cpp
         return _name_of(self, dtype, non_blocking, **kwargs)
-    if module == "torch":
-        device: Any = devices.CPU
-    else:
+    # The layout in the name plays no part: `THPVariable_type` only converts device and dtype.
+    device: Any = devices.CPU
+    if is_cuda:
         device = self.device if self._devfix_gpu >= 0 else "cuda"
-    return self.to(device, DTYPES[base], non_blocking=non_blocking)
+    return self.to(device, _ALL[base], non_blocking=non_blocking)
 
 
 def _element(tensor: Any) -> Any:
@@ -169,5 +178,6 @@ def install() -> None:
         for name, dtype in DTYPES.items():
             if module is torch.cuda or hasattr(module, name):
                 body = {"dtype": dtype, "layout": layout, "__module__": module.__name__, "is_cuda": True}
+                body |= {"is_sparse": layout is torch.sparse_coo, "is_xpu": False}
                 replace(module, name, LegacyType(name, (), body), add=True)
     wrap(Tensor, "new", _new)

@@ -14,9 +14,12 @@ from ....tensors.tensor import Tensor
 
 _BASE: Any = torch._C.TensorBase
 _modes = torch._C._len_torch_dispatch_stack
+built_by: list[Any] = []  # what builds a plain tensor of the arguments, while the default type is one of a GPU
 
 
 def _new(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    if cls is Tensor and built_by and not kwargs:
+        return built_by[0](args)
     if cls is Tensor or not _modes():
         return _BASE.__new__(cls, *args, **kwargs)
     plain = _BASE.__new__(Tensor, *args, **kwargs)
