@@ -115,6 +115,15 @@ def outward(text: str) -> str:
     return re.sub(r"\bLazy(?=\w+Type\b)", kind.key, re.sub(r"\blazy\b", kind.name, text))
 
 
+def translated(error: BaseException) -> bool:
+    """Return whether an error's message named simulated GPUs as C++ does, after replacing it by `outward`'s."""
+    text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    if "lazy" not in text.lower():
+        return False
+    error.args = (outward(text), *error.args[1:])
+    return True
+
+
 def absent_dtype(dtype: torch.dtype) -> TypeError:
     """Return the error for a tensor of a dtype that MPS does not have.
 

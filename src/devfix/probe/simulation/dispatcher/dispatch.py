@@ -169,11 +169,15 @@ def install() -> None:
 
 def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     """Report a failure, with the device's name as the user knows it."""
+    messages.translated(error)
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-    if "lazy" in text.lower():
-        error.args = (messages.outward(text), *error.args[1:])
-    if "not implemented for '" in text and _is_on_gpu(args, kwargs or {}):
-        error.args = (dtypes.cuda_message(text, _base(func)), *error.args[1:])
+    if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
+        dtype = next((each.dtype for each in args if isinstance(each, Tensor)), None)
+        told = dtypes.cuda_message(text, _base(func), dtype)
+        if told != text:
+            if "not implemented for '" in told and not isinstance(error, dtypes.DTYPE_ERROR):
+                error = dtypes.DTYPE_ERROR()
+            error.args = (told,)
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
         error = messages.out_of_memory(text)
     hooks.failed(error, func, args, kwargs or {})

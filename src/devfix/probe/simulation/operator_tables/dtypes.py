@@ -13,6 +13,7 @@ import torch
 
 from ..accelerators import kinds
 from ..tensors.tensor import Tensor
+from . import kernel_names
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
 INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
@@ -128,19 +129,6 @@ _ALSO_INTEGERS = {"histc": INTEGERS, "abs": frozenset((torch.bool,)), "trace": f
 # What CUDA computes of integers, it computes as this dtype.
 THROUGH = {**dict.fromkeys(INTEGERS, torch.float64), torch.bool: torch.uint8}
 
-# Names of CPU kernels without a corresponding CUDA name.
-_KERNELS = {
-    "cumsum_out_cpu": "cumsum_cuda", "cumprod_out_cpu": "cumprod_cuda", "grid_sampler3d_cpu": "grid_sampler_3d_cuda",
-    "grid_sampler_2d_cpu_kernel_impl": "grid_sampler_2d_cuda", "log_sigmoid_cpu": "log_sigmoid_forward_cuda",
-    "maximum_cpu": "max_elementwise_cuda", "minimum_cpu": "min_elementwise_cuda",
-    **dict.fromkeys(("lt_cpu", "le_cpu", "gt_cpu", "ge_cpu"), "compare_cuda"),
-    "multi_margin_loss_cpu_kernel": "multi_margin_loss_cuda", "histogram_cpu": "histc",
-    **dict.fromkeys(("softmax_lastdim_kernel_impl", "softmax_kernel_impl", "log_softmax_lastdim_kernel_impl",
-                     "log_softmax_kernel_impl", "vec_log_softmax_lastdim_kernel", "softmax"), "host_softmax"),
-    "nll_loss_out_frame": "nll_loss_forward_reduce_cuda_kernel_2d", "addmm_impl_cpu_": "addmm_cuda",
-    "addmv_impl_cpu": "addmv_impl_cuda", "bmm": "baddbmm_cuda", "baddbmm": "baddbmm_cuda",
-    "GeluKernelImpl": "GeluCUDAKernelImpl", "cholesky_cpu": "cholesky_cusolver",
-}  # fmt: skip
 _SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
 _NAMES = {
     "Byte": torch.uint8, "Char": torch.int8, "Short": torch.int16, "Int": torch.int32, "Long": torch.int64,
@@ -208,18 +196,20 @@ def takes(base: str, error: Exception) -> bool:
     return dtype in _ALSO_INTEGERS.get(base, ())
 
 
-def cuda_message(text: str, base: str) -> str:
-    """Return a message of the CPU's kernel with the name of CUDA's kernel, or of one that another kind would have."""
-    kind = kinds.now()
+def cuda_message(text: str, base: str, dtype: torch.dtype | None = None) -> str:
+    """Return a message of the CPU's kernel as CUDA's kernel has it, or with the name that another kind would give it.
 
-    def rename(spoken: re.Match[str]) -> str:
-        kernel, dtype = spoken[1], spoken[2]
-        if not kind.is_cuda:
-            other = re.sub(r"_(vml_)?cpu(?=_|$)", f"_{kind.name}", kernel)
-            return f"\"{other}\" not implemented for '{dtype}'"
-        other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
-        other = other or (REFUSED[base].kernel if base in REFUSED else "")
-        other = other or _KERNELS.get(kernel) or re.sub(r"_(vml_)?cpu(?=_|$)", "_cuda", kernel)
-        return f"\"{other}\" not implemented for '{dtype}'"
+    `dtype` is that of the operator's first tensor.
+    """
+    is_cuda = kinds.now().is_cuda
+    backend = "cuda" if is_cuda else kinds.now().name
 
-    return _SPOKEN.sub(rename, text)
+    def name(kernel: str, dtype: str) -> str:
+        other = ""
+        if is_cuda:
+            other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
+            other = other or (REFUSED[base].kernel if base in REFUSED else "") or kernel_names.BY_OPERATOR.get(base, "")
+            other = other or kernel_names.BY_KERNEL.get(kernel, "")
+        return other or re.sub(r"_(vml_)?cpu(?=_|$)", f"_{backend}", kernel)
+
+    return kernel_names.of_cuda(text, name, _SCALARS.get(dtype, "") if dtype is not None else "")

@@ -53,9 +53,7 @@ def _begun(original: Any) -> Any:
         try:
             return original(tensors, _place(tensors, gradients), *args, **kwargs)
         except RuntimeError as error:
-            text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-            if "lazy" in text.lower():  # a check of the engine itself
-                error.args = (messages.outward(text), *error.args[1:])
+            if messages.translated(error):  # a check of the engine itself
                 hooks.failed(error, "torch.autograd.backward", (*tensors, *gradients), {})
             raise
 

@@ -145,7 +145,11 @@ def _convert_type(self: Any, dtype: Any = None, non_blocking: bool = False, **kw
     if dtype is None:
         if self._devfix_held is None:
             return _name_of(self)
-        return _name_of(self._devfix_held).replace("torch.", f"{kinds.now().module}.", 1)
+        try:
+            return _name_of(self._devfix_held).replace("torch.", f"{kinds.now().module}.", 1)
+        except RuntimeError as error:  # compressed layouts have no name
+            error.args = (str(error).replace("CPU", kinds.now().key),)
+            raise
     if isinstance(dtype, torch.dtype):
         return self.to(dtype, non_blocking=non_blocking)
     name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"

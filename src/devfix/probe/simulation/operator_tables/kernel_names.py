@@ -1,0 +1,64 @@
+"""The names of CUDA's kernels and types in messages, where the CPU's kernel, which computes, would name its own.
+
+Each name is the one that the kernel's source in ATen/native/cuda gives to its dispatch macro.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ..accelerators import kinds
+
+# By the operator's base name; the CPU has one name for kernels that CUDA names apart.
+BY_OPERATOR = {
+    "upsample_linear1d": "upsample_linear1d_out_frame", "upsample_trilinear3d": "upsample_trilinear3d_out_frame",
+    **dict.fromkeys(("upsample_nearest1d", "_upsample_nearest_exact1d"), "upsample_nearest1d_out_frame"),
+    **dict.fromkeys(("upsample_nearest2d", "_upsample_nearest_exact2d"), "upsample_nearest2d_out_frame"),
+    **dict.fromkeys(("upsample_nearest3d", "_upsample_nearest_exact3d"), "upsample_nearest3d_out_frame"),
+}  # fmt: skip
+
+# By the name of the CPU's kernel.
+BY_KERNEL = {
+    "cumsum_out_cpu": "cumsum_cuda", "cumprod_out_cpu": "cumprod_cuda", "grid_sampler3d_cpu": "grid_sampler_3d_cuda",
+    "grid_sampler_2d_cpu_kernel_impl": "grid_sampler_2d_cuda", "log_sigmoid_cpu": "log_sigmoid_forward_cuda",
+    "maximum_cpu": "max_elementwise_cuda", "minimum_cpu": "min_elementwise_cuda",
+    **dict.fromkeys(("lt_cpu", "le_cpu", "gt_cpu", "ge_cpu"), "compare_cuda"),
+    "multi_margin_loss_cpu_kernel": "multi_margin_loss_cuda", "histogram_cpu": "histc",
+    **dict.fromkeys(("softmax_lastdim_kernel_impl", "softmax_kernel_impl", "log_softmax_lastdim_kernel_impl",
+                     "log_softmax_kernel_impl", "vec_log_softmax_lastdim_kernel", "softmax"), "host_softmax"),
+    "nll_loss_out_frame": "nll_loss_forward_reduce_cuda_kernel_2d", "addmm_impl_cpu_": "addmm_cuda",
+    "addmv_impl_cpu": "addmv_impl_cuda", "bmm": "baddbmm_cuda", "baddbmm": "baddbmm_cuda",
+    "GeluKernelImpl": "GeluCUDAKernelImpl", "cholesky_cpu": "cholesky_cusolver",
+    "adaptive_avg_pool2d": "adaptive_avg_pool2d_cuda", "addcmul_cpu_out": "addcmul_cuda",
+    "addcdiv_cpu_out": "addcdiv_cuda", "lerp_kernel_scalar": "lerp_cuda", "lerp_kernel_tensor": "lerp_cuda",
+    "logcumsumexp_out_cpu": "logcumsumexp_cuda", "nonzero_count_cpu": "nonzero_cuda", "pow": "pow_cuda",
+    "median_out": "median_out_impl", "topk_cpu": "topk_out_cuda",
+}  # fmt: skip
+
+_SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
+_TYPE = re.compile(r"(?<=but got )(CPU(?=\w+Type instead)|torch\.(?=\w+Tensor instead))")
+# Sentences of the CPU's kernels, and what stands in their place in ATen/native/cuda (Sort.cpp, TensorTopK.cu).
+_SENTENCES = {
+    " Sort does not support complex dtypes on CPU": "Sort currently does not support complex dtypes on CUDA.",
+    " topk does not support complex dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
+    "topk does not support bool dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
+}
+
+
+def of_cuda(text: str, name: Callable[[str, str], str], dtype: str) -> str:
+    """Return a message of the CPU's kernel as CUDA's has it; `name` gives its name for that of the CPU's and a dtype.
+
+    The kernels of other kinds of device are only renamed.
+    """
+    if not kinds.now().is_cuda:
+        return renamed(text, name)
+    line, _, rest = text.partition("\n")
+    if line in _SENTENCES:
+        return _SENTENCES[line].format(dtype=dtype) + (f"\n{rest}" if rest else "")
+    return _TYPE.sub(lambda found: "CUDA" if found[1] == "CPU" else "torch.cuda.", renamed(text, name))
+
+
+def renamed(text: str, name: Callable[[str, str], str]) -> str:
+    """Return a message about a dtype with another name for the kernel."""
+    return _SPOKEN.sub(lambda found: f"\"{name(found[1], found[2])}\" not implemented for '{found[2]}'", text)
