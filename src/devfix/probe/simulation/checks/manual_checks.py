@@ -82,6 +82,11 @@ def filling(name: str, given: dict[str, Any]) -> None:
     """A 0-dim value may be on any device."""
 
 
+@check("bernoulli_")
+def drawing(name: str, given: dict[str, Any]) -> None:
+    """Probabilities are moved to the device (`bernoulli_kernel` in ATen/native/cuda/DistributionTemplates.h)."""
+
+
 @check("searchsorted", "bucketize")
 def searching(name: str, given: dict[str, Any]) -> None:
     """The sorter must be on the device of the boundaries; the generated check skips keyword arguments."""

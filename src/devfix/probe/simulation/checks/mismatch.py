@@ -104,6 +104,8 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     hooks.mixed(args, kwargs)
     cells, keywords, _ = unwrap_all(args, kwargs)
     gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
+    if plan.random and plan.returned >= 0:
+        gpu = args[plan.returned]._devfix_gpu  # the device of what is filled draws
     if keywords.get("device") is not None:
         gpu = devices.index_of(keywords["device"])
         keywords["device"] = keywords["device"] if gpu is None else devices.CPU

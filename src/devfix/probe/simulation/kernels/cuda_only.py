@@ -144,3 +144,20 @@ def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     result = rewrap(plan_of(func), _KERNELS[plan.name](*cells, **keywords), args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)
     return result
+
+
+# What the kernels in ATen/native/cuda ask of a GPU; the simulated one is an A100, of 8.0.
+_NEWER = {"_scaled_mm": ">= 9.0 or 8.9", "_scaled_mm_v2": ">= 9.0 or 8.9", "_scaled_grouped_mm": "= [9.0, 10.0]"}
+
+
+@special(*_NEWER)
+def refuse_older(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Refuse products of float8 tensors, which the simulated GPU is too old for."""
+    cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu == MIXED:
+        return mismatch.judge(plan, func, args, kwargs, cells)
+    if gpu in (None, -1) or not kinds.now().is_cuda:
+        result = plan.op(*cells, **keywords)
+        return result if gpu in (None, -1) else rewrap(plan_of(func), result, args, kwargs, gpu or 0)
+    text = f"torch.{plan.base.removesuffix('_v2')} is only supported on CUDA devices with compute capability"
+    raise RuntimeError(f"{text} {_NEWER[plan.base]}, or ROCm MI300+")

@@ -39,6 +39,10 @@ _ALERTS = {
     "kthvalue": "kthvalue CUDA",  # ATen/native/cuda/Sorting.cpp
     "_embedding_bag_backward": "embedding_bag_backward_cuda_max",
     "cumsum": "cumsum_cuda_kernel",
+    # ATen/native/cuda/ScatterGatherKernel.cu: products, and the older argument `reduce` of `scatter`.
+    **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), "scatter_reduce_cuda_prod_"),
+    **dict.fromkeys(("scatter", "scatter_"), "scatter_reduce_cuda_kernel"),
+    "put_": "put_",  # ATen/native/TensorAdvancedIndexing.cpp: sums too, where they are atomic
 }
 _MAX = 2  # the mode of an embedding bag
 _REST = (
@@ -48,8 +52,14 @@ _REST = (
 _on: list[bool] = []
 
 
-def _concerns(name: str, func: Any, args: Any) -> bool:
+def _concerns(name: str, func: Any, args: Any, kwargs: Any) -> bool:
     source = args[0]
+    if name == "put_":
+        return bool(args[3] if len(args) > 3 else (kwargs or {}).get("accumulate"))  # C++ alerts of the rest itself
+    if name.startswith("scatter_reduce"):
+        return bool(args[4] == "prod")
+    if name.startswith("scatter"):
+        return str(func._schema.overload_name).startswith("reduce")
     if name == "median":
         return "dim" in func._schema.overload_name
     if name == "_embedding_bag_backward":
@@ -61,7 +71,9 @@ def _concerns(name: str, func: Any, args: Any) -> bool:
 
 def _alert(func: Any, args: Any, kwargs: Any) -> None:
     name = func._schema.name.split("::")[-1]
-    if not any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)) or not _concerns(name, func, args):
+    if not any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)) or not _concerns(
+        name, func, args, kwargs
+    ):
         return
     text = f"{_ALERTS[name]} does not have a deterministic implementation, but you set "
     if torch.is_deterministic_algorithms_warn_only_enabled():
