@@ -94,7 +94,7 @@ def test_a_program_that_fails_without_a_gpu_has_no_other_end() -> None:
 
 
 def test_the_source_that_torchscript_quotes_may_have_changed() -> None:
-    said = "\n{}:\n  File \"net.py\", line 3\n    rows = torch.arange({})\n           ~~~~ <--- HERE\n"
+    said = '\n{}:\n  File "net.py", line 3\n    rows = torch.arange({})\n           ~~~~ <--- HERE\n'
 
     def told(problem: str, shown: str) -> Run:
         return ending(CPU, replace(LATER, message=said.format(problem, shown)))
