@@ -3,7 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from devfix.sdk import Change, Confidence, Context, OperandRule, Safety, ScopeVariable, Site, followed, with_safety
+from devfix.sdk import (
+    FACTORIES,
+    Change,
+    Confidence,
+    Context,
+    OperandRule,
+    Safety,
+    ScopeVariable,
+    Site,
+    followed,
+    with_safety,
+)
 
 
 class FollowsAStray(OperandRule):
@@ -34,9 +45,23 @@ class FollowsAStray(OperandRule):
         sites = [_site_of(site, source) for place in places[1:] if (site := other.site_at(place, "argument"))]
         reason = f"It follows `{source.expression}`, which is on {source.device} and was never moved."
         for site in [*(each for each in sites if each.expressions), *other.sites()]:
-            is_use = site.kind in ("argument", "use")
-            found = site.move_argument() if is_use else with_safety(site.move_result(), Safety.UNSURE)
-            yield from (replace(each, reason=reason) for each in found)
+            yield from (replace(each, reason=reason) for each in _move_at(ctx, site))
+
+
+def _move_at(ctx: Context, site: Site) -> Iterator[Change]:
+    """Yield changes at a site of the tensor that is followed; a template is not copied: the factory is told instead."""
+    if site.kind not in ("argument", "use"):
+        yield from with_safety(site.move_result(), Safety.UNSURE)
+        return
+    told = [each for made in ctx.creation_sites() if _is_template(site, made) for each in made.add_device()]
+    yield from told or site.move_argument()
+
+
+def _is_template(site: Site, made: Site) -> bool:
+    """Return whether a site passes the tensor to the factory alone: `torch.zeros_like(x)`."""
+    call = made.call(*FACTORIES)
+    inside = {*made.file.within(call)} if call is not None else set()
+    return any(node in inside for text in site.expressions for node in site.occurrences(text)[:1])
 
 
 def _followed_stray(ctx: Context) -> ScopeVariable | None:

@@ -79,7 +79,8 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
     for name in (name for whole, _, name in tensors if whole == found.whole and name.isidentifier()):
         readers = {file.function_of(read) for read in file.find(holder, f"self.{name}")}
         methods = {reader for reader in readers if reader is not None and reader.name.value != "__init__"}
-        if any(_stays_on_host(file, read) for read in file.find(holder, f"self.{name}")):
+        reads = file.find(holder, f"self.{name}")
+        if any(_stays_on_host(file, read) or _is_filled(file, read) for read in reads):
             return []
         names += [name] if methods else []
         functions |= methods
@@ -113,6 +114,14 @@ def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:
         assignment = file.parent(outer)
         outer = assignment.value if isinstance(assignment, cst.Assign) else None
     return isinstance(outer, cst.Call) and is_move(outer) and file.code(remove_move(outer)) != file.code(outer)
+
+
+def _is_filled(file: File, attribute: cst.CSTNode) -> bool:
+    """Return whether a method stores rows in an attribute, as what a program draws batches from: `rows[i] = row`."""
+    element = file.parent(attribute)
+    function = file.function_of(attribute)
+    is_target = isinstance(element, cst.Subscript) and isinstance(file.parent(element), cst.AssignTarget)
+    return is_target and function is not None and function.name.value != "__init__"
 
 
 def _target(site: CallSite) -> str:

@@ -10,6 +10,7 @@ from mismatch_factory import after, main, meeting, place, spot_at
 from devfix.model import Event, SourceLocation
 from devfix.sdk.fixes.call_result import move_assigned, move_at, occurrences
 from devfix.sdk.fixes.moves import move_result
+from devfix.source import File
 
 
 def results(code: str, failing: str, kind: str = "derived", **met: object) -> list[str]:
@@ -199,3 +200,11 @@ def test_what_is_moved_already_is_not_moved_again() -> None:
         after(move_at(file, scale, "d", [moved, bare])) == "y = self.mean.to(d) + self.scale.to(d) + self.mean.to(d)\n"
     )
     assert after(move_at(file, moved, "e")) == "y = self.mean.to(e).to(d) + self.scale + self.mean\n"
+
+
+def test_an_element_by_a_computed_key_is_read_where_it_is_written_so() -> None:
+    code = "def f(x, xs, i):\n    return linear(x, xs[i], xs[i + 1], xs[2:])\n"
+    file = File("main.py", code.encode())
+    failing = file.find(file.module, "linear(x, xs[i], xs[i + 1], xs[2:])")[0]
+    assert [file.code(each) for each in occurrences(file, failing, "xs[3]")] == ["xs[i]", "xs[i + 1]"]
+    assert occurrences(file, failing, "ys[3]") == []

@@ -42,3 +42,15 @@ def test_what_changes_nothing_or_does_not_compile_is_no_change() -> None:
         "Two", Safety.SAFE, (Edit("m.py", 1, b"x = 1\n", b"x = 2\n"),)
     )
     assert change(file, file.module, "…") is None
+
+
+def test_no_change_moves_a_tensor_only_to_read_its_device() -> None:
+    file = File("m.py", b"z = y.to(x.device) * x\n")
+    nested = cst.parse_module("z = y.to(x.to(w.device).device) * x\n")
+    assert change(file, nested, "…") is None
+    assert change(file, cst.parse_module("z = y.to(x.device) * x.to(w.device)\n"), "…") is not None
+
+
+def test_a_long_way_to_name_a_device_may_stay_where_people_wrote_it() -> None:
+    file = File("m.py", b"z = zeros(3, device=x.to(w.device).device)\n")
+    assert change(file, cst.parse_module("z = zeros(4, device=x.to(w.device).device)\n"), "…") is not None

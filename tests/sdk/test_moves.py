@@ -260,6 +260,7 @@ def test_the_result_of_a_call_that_has_no_name(failing: str, side: str) -> None:
     [
         ("conv(cat(xs), x, groups=len(xs))", "conv(cat(xs).to(x.device), x, groups=len(xs))"),
         ("cat(xs).dot(x)", "cat(xs).to(x.device).dot(x)"),
+        ("cat(xs).mul_(2).add_(x)", None),  # a copy would be written to
         ("conv(cat(xs), cat(x))", None),  # either could be meant
         ("conv(xs, x, groups=len(xs))", None),
     ],
@@ -281,3 +282,14 @@ def test_what_a_call_returns_follows_what_it_meets_before_what_is_declared() -> 
     diagnosis, source = meeting(code, "conv(cat(xs), x)", "mask", (declared,))
     found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis), source)]
     assert found == [code.replace("cat(xs)", f"cat(xs).to({device})") for device in ("x.device", "device")]
+
+
+def test_what_a_call_returns_goes_to_a_plain_device_before_that_of_a_part_of_a_module() -> None:
+    code = "def f(net, xs, device):\n    return conv(cat(xs), net.bias)\n"
+    declared = ScopeVariable("device", "device", "cuda:0"), tensor("net.bias", "cuda:0")
+    diagnosis, source = meeting(code, "conv(cat(xs), net.bias)", "mask", declared)
+    met, blamed = diagnosis.failure.operands
+    operands = replace(met, names=(NameRef(0, "net.bias"),)), blamed
+    diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
+    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis), source)]
+    assert [code.replace("cat(xs)", f"cat(xs).to({each})") for each in ("device", "net.bias.device")] == found[:2]

@@ -73,3 +73,15 @@ def test_a_later_patch_of_another_file_is_an_edit_of_its_own() -> None:
     other = Patch("r", "t", "b", Safety.SAFE, (Edit("other.py", 4, b"x\n", b"y\n"),))
     edits = {edit.path: (edit.before, edit.after) for edit in with_later(patch_of(0, 1), other).edits}
     assert edits == {"main.py": (text(0), text(1)), "other.py": (b"x\n", b"y\n")}
+
+
+def test_a_beginning_that_fixed_no_use_is_left_out() -> None:
+    useless = Patch("r", "Move `net`", "b", Safety.SAFE, (Edit("other.py", 1, b"x\n", b"y\n"),), (3, 0))
+
+    def alike(patch: Patch) -> CandidateResult:
+        found = attempt(patch_of(USES, USES) if any(edit.path == "main.py" for edit in patch.edits) else patch_of(0, 0))
+        return CandidateResult(patch, {}, found.run, found.verdict)
+
+    found = extend_to_all_uses([alike(useless)], lambda candidate: iter([patch_of(USES - 1, USES)]), alike)
+    assert found is not None and [edit.path for edit in found.patch.edits] == ["main.py"]
+    assert not found.patch.title.endswith(EVERYWHERE)

@@ -116,3 +116,30 @@ def test_what_a_module_makes_at_its_first_call(made: str, expected: list[str]) -
     text = f"{HEAD}        self.late = None\n\n    def forward(self, x):\n{first}        return self.late\n"
     assert strengths(text, (made, f"{made}.to(x.device)"), {}) == expected
     assert strengths(text.replace("torch.nn.Module", "object"), (made, f"{made}.to(x.device)"), {}) == ["weak"]
+
+
+CLASS = "import torch\n\nclass Latents:\n    def __init__(self, n):\n        self.mean = torch.ones(n)\n\n{}"
+DRAW = "    def draw(self):\n        return self.mean.expand(2, 4) * 2\n"
+GLOBAL = ("torch.ones(n)", "torch.ones(n, device=device)")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from net import Latents\nprint(Latents(4).draw().numpy())\n", ["strong"]),
+        ("from net import Latents\nrows = Latents(4).mean\nprint(rows.numpy())\n", ["strong"]),
+        ("from net import Latents\nprint(Latents(4).draw().cpu().numpy())\n", []),
+        ("from other import Cards\nprint(Cards(4).draw().numpy())\n", []),
+    ],
+)
+def test_what_a_constructor_stores_and_a_method_returns_is_passed_to_numpy(text: str, expected: list[str]) -> None:
+    assert strengths(CLASS.format(DRAW), GLOBAL, {"plot.py": text}) == expected
+    given = CLASS.format(DRAW).replace("self, n", "self, n, device")
+    assert found(given, GLOBAL, {"plot.py": text}) == []  # the caller chooses
+
+
+def test_a_module_that_its_caller_never_moves() -> None:
+    weight = ("torch.arange(4)", "torch.arange(4, device=self.linear.weight.device)")
+    stays = "from net import Net\nprint(Net(None).ramp(2).numpy())\n"
+    assert found(METHOD, weight, {"plot.py": stays}) == []
+    assert strengths(METHOD, weight, {"plot.py": stays.replace("(None)", "(None).to(place)")}) == ["strong"]

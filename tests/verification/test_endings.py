@@ -9,6 +9,7 @@ from check_cases import Asked, verdict
 from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, make_run
 
 from devfix.model import Failure, OperatorTotals, Outcome, Run, World
+from devfix.verification.other_commands.endings import ends_alike
 
 LATER = replace(failure(4, 2, 11), kind="other", exception="ValueError", message="no data")
 TOTALS = OperatorTotals("aten::mul", 3, 0, 7.0, 7.0)
@@ -90,3 +91,14 @@ def test_another_end_than_that_without_a_gpu_is_no_repair() -> None:
 def test_a_program_that_fails_without_a_gpu_has_no_other_end() -> None:
     given = Asked(lambda world: ending(world), lambda world: ending(world), make_run(CPU, FIRST))
     assert verdict(given) == ("broken", "the program failed otherwise: ValueError: no data")
+
+
+def test_the_source_that_torchscript_quotes_may_have_changed() -> None:
+    said = '\n{}:\n  File "net.py", line 3\n    rows = torch.arange({})\n           ~~~~ <--- HERE\n'
+
+    def told(problem: str, shown: str) -> Run:
+        return ending(CPU, replace(LATER, message=said.format(problem, shown)))
+
+    before = told("no method 'bool'", "n")
+    assert ends_alike(told("no method 'bool'", "n, device=x.device"), before)
+    assert not ends_alike(told("no method 'half'", "n"), before)

@@ -84,3 +84,35 @@ def test_a_caller_that_asks_a_table_on_the_host() -> None:
     other = {"ask.py": "from net import Words\nwords = Words(None)\nrow = words.table[ids.cpu()]\n"}
     (objection,) = found(TABLE.format(read="ids"), CREATED, other)
     assert objection.reason == "ask.py:3: `words.table[ids.cpu()]` takes `table` to be on the host"
+
+
+OFFLOADED = """import torch
+
+class Optimizer:
+    def __init__(self, params):
+        self.params = list(params)
+        self.state = [torch.zeros(p.shape) for p in self.params]
+
+    def step(self):
+        for {loop}:
+            {body}
+            p.sub_({taken})
+"""
+ON_ITS_DEVICE = ("torch.zeros(p.shape)", "torch.zeros(p.shape, device=p.device)")
+
+
+@pytest.mark.parametrize(
+    ("loop", "body", "taken", "expected"),
+    [
+        ("p, m in zip(self.params, self.state)", "m.mul_(0.9)", "m.to(p.device)", ["strong"]),
+        ("p, m in zip(self.params, self.state)", "m += p.grad.cpu()", "m.to(p.device)", ["strong"]),
+        ("p, m in zip(self.params, self.state)", "pass", "m.to(p.device)", ["weak"]),
+        ("p, m in zip(self.params, self.state)", "m.mul_(0.9)", "m", []),
+        ("p, m in zip(self.params, self.state)", "m = m.to(p.device)", "m", []),
+        ("i, m in enumerate(self.state)", "p = self.params[i]", "m.to(p.device)", ["weak"]),
+        ("m in self.state", "p = other", "m.cuda()", ["weak"]),
+        ("p, m in zip(self.state, self.params)", "pass", "m.to(p.device)", []),
+    ],
+)
+def test_what_a_loop_moves_by_hand_is_kept_on_the_host(loop: str, body: str, taken: str, expected: list[str]) -> None:
+    assert strengths(OFFLOADED.format(loop=loop, body=body, taken=taken), ON_ITS_DEVICE) == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -10,7 +12,9 @@ import libcst as cst
 
 from devfix.model import Edit, Safety
 from devfix.source import File
+from devfix.source.edits.expressions import MOVES
 
+MOVED_DEVICE = re.compile(rb"\.(to|cuda|cpu)\(.*\)\s*\.device\b")
 Node = TypeVar("Node", bound=cst.CSTNode)
 
 
@@ -37,6 +41,8 @@ def change(
 ) -> Change | None:
     """Return the change from `file` to `module`; None if nothing changes or the result would not compile.
 
+    None as well if it moves a tensor only to read its device: `y.to(x.to(device).device)` says `device` in a long way.
+
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
     >>> made = change(file, file.replaced({call: add_keyword(call, "device", "x.device")}), "Give it a device")
@@ -44,7 +50,27 @@ def change(
     b'y = torch.zeros(3, device=x.device)\\n'
     """
     edit = None if module is None else file.edit(module)
-    return None if edit is None else Change(title, safety, (edit,), reason)
+    if edit is None or _moves_for_a_device(edit.after) > _moves_for_a_device(edit.before):
+        return None
+    return Change(title, safety, (edit,), reason)
+
+
+def _moves_for_a_device(data: bytes) -> int:
+    """Return how often code reads the device of what it moves there: `x.to(device).device`."""
+    if not MOVED_DEVICE.search(data):
+        return 0
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):  # a notebook with commands of IPython
+        return 0
+    return sum(
+        isinstance(each, ast.Attribute)
+        and each.attr == "device"
+        and isinstance(each.value, ast.Call)
+        and isinstance(each.value.func, ast.Attribute)
+        and each.value.func.attr in MOVES
+        for each in ast.walk(tree)
+    )
 
 
 def join_changes(title: str, *changes: Change | None) -> Change | None:

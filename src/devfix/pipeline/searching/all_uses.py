@@ -8,7 +8,8 @@ from itertools import islice
 
 from devfix.model import Patch
 from devfix.verification.candidate import CandidateResult
-from devfix.verification.rebase import merge_edits
+from devfix.verification.edit_map import location_before
+from devfix.verification.rebase import merge_edits, rebase
 
 USES = 6  # uses of one tensor that one change fixes
 TRIES = 2  # candidates tried at each use
@@ -46,9 +47,31 @@ def _next(
 ) -> CandidateResult | None:
     for patch in islice(propose_next(candidate), TRIES):
         following = attempt(with_later(candidate.patch, patch))
-        if following.verdict.outcome in ("verified", "progressed") or _goes_on(following, candidate):
+        if following.verdict.outcome in ("verified", "progressed"):
+            return _alone(patch, candidate, following, attempt) or following
+        if _goes_on(following, candidate):
             return following
     return None
+
+
+def _alone(
+    patch: Patch, begun: CandidateResult, both: CandidateResult, attempt: Callable[[Patch], CandidateResult]
+) -> CandidateResult | None:
+    """Return the later patch without what was begun, if it leads as far as both do: then that fixed no use at all."""
+    without = rebase(patch, begun.patch.edits)
+    found = attempt(without) if without is not None else None
+    if found is None or found.verdict.outcome != both.verdict.outcome:
+        return None
+    return found if _end(found) == _end(both) else None
+
+
+def _end(candidate: CandidateResult) -> tuple[str, str, int] | None:
+    """Return the operator and the line, before the edits, at which a candidate fails next; None if it does not."""
+    failure = candidate.verdict.next_failure
+    if failure is None or failure.at is None:
+        return None
+    place = location_before(failure.at, candidate.patch.edits)
+    return failure.op, place.path, place.line
 
 
 def _goes_on(candidate: CandidateResult, before: CandidateResult | None) -> bool:

@@ -51,9 +51,10 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        for anchor in dict.fromkeys(
-            [*sorted(() if text in named else own), *device_expressions(diagnosis, spot, file)]
-        ):
+        anchors, near = device_expressions(diagnosis, spot, file), sorted(() if text in named else own)
+        # A plain `device` reads better than the part of a module that happens to be met: `net.bias.device`.
+        is_named = bool(anchors and near) and anchors[0].isidentifier() and near[0].count(".") > 1
+        for anchor in dict.fromkeys([*anchors, *near] if is_named else [*near, *anchors]):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
             rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
@@ -82,6 +83,7 @@ def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.C
         receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
         found = [each for each in (*receiver, *given) if is_on_device(file, each)]
     called = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
+    called = [each for each in called if not _is_written_on(file, each)]
     return [file.code(called[0])] if len(called) == 1 else []
 
 
@@ -210,11 +212,21 @@ def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterato
         return
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` is a statement: its result is not used
         return
+    if _is_written_on(file, calls[0]):
+        return
     if spot.kind == "returned" and _is_unmovable(file, calls[0], source):
         return
     for anchor in device_expressions(diagnosis, spot, file):
         before = _move_receiver(file, calls[0], anchor) if spot.kind == "derived" else None
         yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
+
+
+def _is_written_on(file: File, call: cst.BaseExpression) -> bool:
+    """Return whether the next call writes into the same tensor, not into a copy: `total.mul_(0.9)` before `.add_`."""
+    method = file.parent(call)
+    if not isinstance(call, cst.Call) or not isinstance(method, cst.Attribute) or method.value is not call:
+        return False
+    return is_in_place(last_name(call.func)) and is_in_place(method.attr.value)
 
 
 def _is_unmovable(file: File, call: cst.BaseExpression, source: Sources) -> bool:

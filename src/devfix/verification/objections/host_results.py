@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from devfix.model import Failure
@@ -13,26 +14,81 @@ from devfix.verification.objections.stored_devices import device_of
 from devfix.verification.objections.value_kinds import parameters
 
 _ARRAYS = ("np", "numpy", "plt")
+_OF_MODULE = r"self\.[\w.]+\.device|next\(self\.parameters\(\)\)\.device"  # not what the constructor was given
 _TO_HOST = frozenset({"cpu", "to", "tolist", "item"})
 
 
 def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield code that passes to NumPy what a function or a property returns, if the device is not its caller's."""
+    """Yield code that passes to NumPy what a function or a property returns, if the device is not its caller's.
+
+    What a constructor stores is a result of the methods that return it, or what is computed of it.
+    """
     function = what.function
-    if function is None or function.name.startswith("__") or not _is_returned(function, what.node):
-        return
     device = device_of(what)
-    given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
-    if not device or device in ("'cpu'", '"cpu"') or device.split(".")[0].split("[")[0] in given:
+    if function is None or not device or device in ("'cpu'", '"cpu"'):
         return
-    is_property = any("property" in ast.unparse(each) for each in function.decorator_list)
-    for path, tree in code.trees(f".{function.name}", f"{function.name}("):
-        for _, around, node in functions(tree):
-            taken = _taken_by_numpy(node)
-            if taken is None or not _is_result(taken, function.name, is_property, around or tree):
+    given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
+    if device.split(".")[0].split("[")[0] in given:
+        return
+    of_module = bool(what.owner) and re.fullmatch(_OF_MODULE, device) is not None
+    family = code.family(what.owner) if of_module or function.name == "__init__" else frozenset[str]()
+    for name, is_property in _results(what, function, code):
+        for path, tree in code.trees(f".{name}", f"{name}("):
+            if of_module and _stays_on_host(tree, family):
                 continue
-            problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
-            yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+            if function.name == "__init__" and not _names(tree) & family:
+                continue  # it reads another class's attribute of that name
+            for _, around, node in functions(tree):
+                taken = _taken_by_numpy(node)
+                if taken is None or not _is_result(taken, name, is_property, around or tree):
+                    continue
+                problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
+                yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+
+
+def _results(what: Introduced, function: Function, code: Code) -> Iterator[tuple[str, bool]]:
+    """Yield the names by which other code gets what is moved, and whether it reads them as attributes."""
+    if function.name != "__init__":
+        if not function.name.startswith("__") and _is_returned(function, what.node):
+            yield function.name, _is_property(function)
+        return
+    stored = {
+        target.attr
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign) and any(inner is what.node for inner in ast.walk(each.value))
+        for target in each.targets
+        if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
+    }
+    yield from ((name, True) for name in sorted(stored))
+    tree = code.tree(what.path)
+    for owner, _, method in functions(tree) if tree is not None and stored else ():
+        if owner != what.owner or not isinstance(method, Function) or method.name.startswith("__"):
+            continue
+        values = [each.value for each in ast.walk(method) if isinstance(each, ast.Return) and each.value is not None]
+        if any(_is_result(each, name, True, method) for value in values for each in _sides(value) for name in stored):
+            yield method.name, _is_property(method)
+
+
+def _sides(value: ast.expr) -> list[ast.expr]:
+    """Return what an expression combines: `a` and `b` of `a * b`."""
+    return [*_sides(value.left), *_sides(value.right)] if isinstance(value, ast.BinOp) else [value]
+
+
+def _is_property(function: Function) -> bool:
+    return any("property" in ast.unparse(each) for each in function.decorator_list)
+
+
+def _stays_on_host(tree: ast.Module, family: frozenset[str]) -> bool:
+    """Return whether a file constructs modules of some classes itself, and mentions no device to move them to."""
+    names = _names(tree)
+    return bool(names & family) and not any(re.search(r"^(to|accelerat\w*|cuda)$|device", each) for each in names)
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """Return the names that a file reads, by themselves, as attributes and as keywords."""
+    named = (each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute | ast.keyword))
+    found = (getattr(each, "id", None) or getattr(each, "attr", None) or getattr(each, "arg", None) for each in named)
+    return {each for each in found if each}
 
 
 def _is_returned(function: Function, node: ast.AST | None) -> bool:

@@ -52,6 +52,12 @@ def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[O
         known = instances(tree, family)
         parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
         for owner, _, node in functions(tree):
+            if isinstance(node, ast.For) and (owner in family or known):
+                holders = known | ({"self"} if owner in family else set())
+                for item in _moved_items(node, {f"{each}.{name}" for each in holders}):
+                    problem = f"{path}:{item.lineno}: `{ast.unparse(item)}` takes what is in `{name}` to be on the host"
+                    is_written = any(_writes_to(each, ast.unparse(_receiver(item))) for each in ast.walk(node))
+                    yield Objection("strong" if is_written else "weak", problem)
             if not isinstance(node, ast.Attribute) or node.attr != name:
                 continue
             holder = ast.unparse(node.value)
@@ -66,6 +72,40 @@ def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[O
                 strength: Strength = "strong" if is_given_host else "weak"
                 shown = ast.unparse(looked_up if is_given_host else parents.get(id(moved), looked_up))
                 yield Objection(strength, f"{path}:{node.lineno}: `{shown}` takes `{name}` to be on the host")
+
+
+def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
+    """Yield the moves of a loop's items of some containers, where the loop does not keep what it has moved."""
+    given, targets = [loop.iter], [loop.target]
+    if isinstance(loop.iter, ast.Call):
+        called = ast.unparse(loop.iter.func).rpartition(".")[2]
+        given = loop.iter.args if called in ("zip", "enumerate") else [getattr(loop.iter.func, "value", loop.iter)]
+        several = isinstance(loop.target, ast.Tuple) and called in ("zip", "enumerate", "items")
+        targets = loop.target.elts if several and isinstance(loop.target, ast.Tuple) else targets
+    names = {
+        ast.unparse(target)
+        for number, target in enumerate(targets)
+        if ast.unparse(given[min(number, len(given) - 1)]) in containers
+    }
+    kept = {id(each.value) for each in ast.walk(loop) if isinstance(each, ast.Assign)}
+    for each in ast.walk(loop):
+        if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute) or id(each) in kept:
+            continue
+        if each.func.attr in _MOVES and ast.unparse(each.func.value) in names:
+            yield each
+
+
+def _receiver(call: ast.Call) -> ast.expr:
+    return call.func.value if isinstance(call.func, ast.Attribute) else call.func
+
+
+def _writes_to(node: ast.AST, name: str) -> bool:
+    """Return whether a node writes into a tensor where it is, for which it has to be meant: `m.mul_(0.9)`."""
+    if isinstance(node, ast.AugAssign):
+        return ast.unparse(node.target) == name
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr.endswith("_") and ast.unparse(node.func.value) == name
 
 
 def _table(what: Introduced) -> str:

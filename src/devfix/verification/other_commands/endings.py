@@ -11,6 +11,8 @@ from devfix.verification.edit_map import location_before
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")  # of an object, which differs from run to run
 
+QUOTED = "<--- HERE"
+
 
 def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
     """Return whether a run ends as the one before some edits: by the same exception at the same place or exit code.
@@ -33,6 +35,8 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
 
 def _output(run: Run) -> str:
     message = run.failure.message if run.failure is not None else last_line(run)
+    if QUOTED in message:  # TorchScript quotes the source, edited lines too
+        message = message.partition('\n  File "')[0]
     return _ADDRESS.sub("0x", without_devices(message))
 
 
