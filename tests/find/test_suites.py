@@ -87,3 +87,17 @@ def test_tests_get_most_of_the_time_and_others_what_they_leave() -> None:
     tests, examples, scripts = shares(found)
     assert tests == pytest.approx(0.6) and (examples, scripts) == pytest.approx((0.6, 0.9))
     assert list(shares(found[:1])) == [0.9]
+
+
+def test_test_files_whose_names_pytest_does_not_know() -> None:
+    """They are named to pytest, which collects any file that is; not where others are named as it expects."""
+    files = {
+        "lib/one.py": b"import torch\n",
+        "tests/one_tests.py": b"import unittest\nclass TestOne(unittest.TestCase):\n    pass\n",
+        "tests/two.py": b"def test_two():\n    pass\n",
+        "tests/parts.py": b"import torch\nX = 1\n",
+    }
+    (found,) = suites(list(files), files.__getitem__, "")
+    assert (found.kind, found.arguments) == (SuiteKind.tests, ("tests/one_tests.py", "tests/two.py"))
+    usual = {**files, "tests/test_three.py": b""}
+    assert [each.arguments for each in suites(list(usual), usual.__getitem__, "")] == [()]

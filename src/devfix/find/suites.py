@@ -17,6 +17,7 @@ _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
 _TEST_FOLDER = re.compile(
     r"^testing/|(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE
 )
+_DEFINES_TESTS = re.compile(rb"^class \w+\([^)]*TestCase\):|^(class Test\w*|def test_\w+)\b", re.MULTILINE)
 _PROMPT, _TORCH = b">>> ", b"torch"
 _KEEPS = re.compile(rb"(?i)cache|memo|hasattr\(self|not in self\.|\bglobal |Module\):|is None[^\n]*:\s*\n\s*self\.")
 _SCRIPTS = re.compile(r"examples?/")
@@ -78,6 +79,8 @@ def suites(
     if tests := [path for path in files if _TEST.search(path)]:
         holding = [place for place in places if any(_is_below(path, place) for path in tests)]
         found.append(Suite(SuiteKind.tests, tuple(holding)))
+    elif unusual := [path for path in files if _TEST_FOLDER.search(path) and _has_tests(path, content)]:
+        found.append(Suite(SuiteKind.tests, tuple(unusual)))  # pytest collects any file that is named to it
     examples = [path for path in files if _has_examples(path, content)]
     if examples:
         found.append(Suite(SuiteKind.examples, (*SuiteKind.examples.options, *examples)))
@@ -91,6 +94,10 @@ def suites(
             'devfix repair . --run "python your_script.py"'
         )
     return found
+
+
+def _has_tests(path: str, content: Callable[[str], bytes]) -> bool:
+    return path.endswith(".py") and _DEFINES_TESTS.search(content(path)) is not None
 
 
 def _places(tracked: Sequence[str], select: Sequence[str]) -> list[str]:

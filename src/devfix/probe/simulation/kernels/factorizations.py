@@ -12,6 +12,7 @@ import torch
 from .. import hooks
 from ..accelerators import kinds
 from ..checks import mismatch
+from ..operator_tables import dtypes
 from ..operator_tables.plans import special
 from ..tensors.unwrapping import MIXED, rewrap, unwrap_all
 
@@ -58,6 +59,8 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Factor into L and U; without pivoting on a GPU alone (ATen/native/BatchLinearAlgebra.cpp)."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
+    if plan.refused is not None and gpu is not None and gpu >= 0:
+        dtypes.refuse(plan.refused, cells, keywords)
     if gpu is None or gpu < 0 or _pivots(cells, keywords):
         return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
     both, rows = _eliminated(cells[0])
@@ -71,6 +74,8 @@ def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def factor_apart(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Return P, L and U, where P is empty without pivoting, which a GPU alone can do."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
+    if plan.refused is not None and gpu is not None and gpu >= 0:
+        dtypes.refuse(plan.refused, cells, keywords)
     if gpu is None or gpu < 0 or _pivots(cells, keywords):
         return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
     both, rows = _eliminated(cells[0])
