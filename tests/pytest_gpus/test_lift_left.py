@@ -1,4 +1,7 @@
-"""Lifted to the second GPU, a module without parameters stays where a test leaves it that chooses its device."""
+"""Modules stay where a test has put them: on the CPU among tensors that are there, too.
+
+Lifted to the second GPU, one without parameters stays in a test that chooses its device.
+"""
 
 from __future__ import annotations
 
@@ -77,3 +80,33 @@ def test_modules_stay_where_a_test_says_the_device(
     assert f"{passed} passed, {found} ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
     if found:
         done.stdout.fnmatch_lines(["*library.py:9 *test_fixture*"])
+
+
+ON_HOST = """
+import pytest, torch
+from library import Scale
+
+@pytest.mark.parametrize("place", ["cpu", "cuda"])
+def test_every_device(place):
+    model = Scale().to(device=place)
+    x = torch.ones(3, device=place)
+    assert (lambda y: model(y))(x).device.type == place
+
+def test_cpu():
+    assert not Scale().cpu()(torch.ones(3, device="cpu")).is_cuda
+
+def test_part():
+    whole = torch.nn.Sequential(Scale()).to("cpu")
+    assert not whole[0](torch.ones(3, device="cpu")).is_cuda
+
+def test_tensors_are_lifted():
+    assert Scale().to("cpu")(torch.ones(3)).is_cuda
+
+def test_another_dtype():
+    assert Scale().to(torch.float64)(torch.ones(3)).is_cuda
+"""
+
+
+def test_modules_that_a_test_puts_on_the_host_stay_among_tensors_of_the_host(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(library=LIBRARY, test_on_host=ON_HOST)
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=6)

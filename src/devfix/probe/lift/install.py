@@ -25,3 +25,4 @@ def install(order: LiftConfig) -> None:
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)
         first_calls.install()
+    modules.hear_moves()

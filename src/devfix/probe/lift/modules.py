@@ -10,7 +10,9 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
+from ..simulation.accelerators import kinds
 from ..simulation.patching import replace, undo_with
 from . import devices, left
 from .whose import Whose, kind_of, nearest
@@ -19,6 +21,7 @@ Module = torch.nn.Module
 MOVES_MODULE = "_devfix_moves_module"
 _moved: dict[int, Any] = {}  # weak references by identity: modules may have a hash that changes, or none
 _called: dict[int, Any] = {}  # those that test code has called, likewise
+_put_on_host: dict[int, Any] = {}  # those that test code has put on the CPU, likewise
 _proxies: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 
 
@@ -124,12 +127,50 @@ def _to_target(module: Any) -> None:
 
 def _call(original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if kind_of(sys._getframe(1).f_code) == Whose.TEST and id(self) not in _called and _may_move():
+        is_first = id(self) not in _called and kind_of(sys._getframe(1).f_code) == Whose.TEST
+        if is_first and _may_move() and not _is_left_on_host(self, args, kwargs):
             _called[id(self)] = weakref.ref(self, _forgetting(_called, id(self)))
             move_rest(self)
         return original(self, *args, **kwargs)
 
     return __call__
+
+
+def hear_moves() -> None:
+    """Patch the moves of modules, as the last: what they ask for is whoever calls them."""
+    for name in ("to", "cpu", kinds.now().name):
+        if hasattr(Module, name):  # there is no `Module.mps`
+            replace(Module, name, _moving(getattr(Module, name)))
+
+
+def _moving(original: Any) -> Any:
+    def move(self: Any, *args: Any, **kwargs: Any) -> Any:
+        moved = original(self, *args, **kwargs)
+        if kind_of(sys._getframe(1).f_code) == Whose.TEST and not torch.compiler.is_compiling():
+            name = original.__name__
+            to = torch._C._nn._parse_to(*args, **kwargs)[0] if name == "to" else torch.device(name)
+            if to is not None:
+                _note_place(self, to.type == "cpu")
+        return moved
+
+    move.__name__ = original.__name__
+    return move
+
+
+def _note_place(module: Any, is_on_host: bool) -> None:
+    """Note whether test code has put a module, with its parts, on the CPU."""
+    for each in module.modules() if "_modules" in vars(module) else ():
+        _put_on_host.pop(id(each), None)
+        if is_on_host:
+            _put_on_host[id(each)] = weakref.ref(each, _forgetting(_put_on_host, id(each)))
+
+
+def _is_left_on_host(module: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether test code has put a module on the CPU and calls it with what is there, too."""
+    if id(module) not in _put_on_host:
+        return False
+    given = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+    return bool(given) and all(each.device.type == "cpu" for each in given)
 
 
 def move_rest(module: Any) -> None:

@@ -119,6 +119,7 @@ def _moving(original: Any) -> Any:
             _note(self, to.type == kinds.now().name)
         return moved
 
+    move.__name__ = original.__name__
     return move
 
 
