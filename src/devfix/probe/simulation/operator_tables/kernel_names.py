@@ -44,6 +44,15 @@ _SENTENCES = {
     " topk does not support complex dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
     "topk does not support bool dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
 }
+# The same for parts of sentences: of products (cuda/Blas.cpp), and of convolutions (Convolution.cpp), whose inputs
+# oneDNN checks on the CPU.
+_PARTS = (
+    (re.compile(r"^expected m1 and m2 to have"), "expected mat1 and mat2 to have"),
+    (
+        re.compile(r"^Input type \(torch\.(\w+)\) and (weight|bias) type \(torch\.(\w+)\) should be the same.*"),
+        r"Input type (torch.cuda.\1) and \2 type (torch.cuda.\3) should be the same",
+    ),
+)
 
 
 def of_cuda(text: str, name: Callable[[str, str], str], dtype: str) -> str:
@@ -56,6 +65,9 @@ def of_cuda(text: str, name: Callable[[str, str], str], dtype: str) -> str:
     line, _, rest = text.partition("\n")
     if line in _SENTENCES:
         return _SENTENCES[line].format(dtype=dtype) + (f"\n{rest}" if rest else "")
+    for pattern, put in _PARTS:
+        line = pattern.sub(put, line)
+    text = line + (f"\n{rest}" if rest else "")
     return _TYPE.sub(lambda found: "CUDA" if found[1] == "CPU" else "torch.cuda.", renamed(text, name))
 
 
