@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, SCALARS, Check, Refusal, refuse_by
+from ..operator_tables.dtypes import HALVES, SCALARS, Check, Refusal, refuse_by
 
 
 def refuses(name: str, dtypes: frozenset[torch.dtype] = frozenset()) -> Callable[[Check], Check]:
@@ -24,18 +24,6 @@ def refuses(name: str, dtypes: frozenset[torch.dtype] = frozenset()) -> Callable
         return check
 
     return register
-
-
-@refuses("nll_loss_forward")
-def losing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
-    """`nll_loss_forward_out_cuda_template` in NLLLoss.cu, whose names tell of the reduction and the dimensions."""
-    source, target = cells[0], cells[1]
-    fits = target.dim() < 2 and 0 < source.dim() <= 2 and (source.dim() == 1 or source.shape[0] == target.numel())
-    if target.dtype in (torch.int64, torch.uint8) or not fits:
-        return
-    dimensions = source.dim()
-    kernel = "no_reduce_cuda_kernel" if dimensions == 2 and cells[3] == 0 else f"reduce_cuda_kernel_{dimensions}d"
-    raise DTYPE_ERROR(f"\"nll_loss_forward_{kernel}_index\" not implemented for '{SCALARS[target.dtype]}'")
 
 
 @refuses("native_layer_norm", HALVES)

@@ -33,7 +33,11 @@ BY_KERNEL = {
     "adaptive_avg_pool2d": "adaptive_avg_pool2d_cuda", "addcmul_cpu_out": "addcmul_cuda",
     "addcdiv_cpu_out": "addcdiv_cuda", "lerp_kernel_scalar": "lerp_cuda", "lerp_kernel_tensor": "lerp_cuda",
     "logcumsumexp_out_cpu": "logcumsumexp_cuda", "nonzero_count_cpu": "nonzero_cuda", "pow": "pow_cuda",
-    "median_out": "median_out_impl", "topk_cpu": "topk_out_cuda",
+    "median_out": "median_out_impl", "topk_cpu": "topk_out_cuda", "median_cpu": "median_out_impl",
+    **dict.fromkeys(("softmax_backward_lastdim_kernel_impl", "softmax_backward_kernel_impl"), "host_softmax_backward"),
+    "multilabel_margin_loss_forward_out_frame": "multilabel_margin_loss_forward_kernel",
+    "fractional_max_pool2d_out_frame": "fractional_max_pool2d_out_cuda_frame",
+    **{f"scatter_gather_tensor_cpu_reduce_{name}": f"scatter_reduce_cuda_{name}_" for name in ("amax", "amin", "mean")},
 }  # fmt: skip
 
 _SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
