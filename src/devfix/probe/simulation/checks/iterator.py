@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..accelerators import messages
+from ..accelerators import kinds, messages
 from ..tensors.tensor import Tensor
 
 # Operators whose iterator is built without `allow_cpu_scalars` (ATen/native: the config of each operator).
@@ -54,8 +54,18 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
             scalars += not free
             if scalars > 1:
                 raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
+            _refuse_place(base, given, tensor)
         else:
             raise messages.two_devices(common, tensor.device)
+
+
+def _refuse_place(base: str, given: dict[str, Any], scalar: Any) -> None:
+    """Raise what `addcmul_cuda_kernel` (cuda/PointwiseOpsKernel.cu) does for numbers in its first places."""
+    name = next((name for name in ("self", "tensor1") if given.get(name) is scalar), "")
+    if name and base in ("addcmul", "addcmul_") and kinds.now().is_cuda:
+        text = f"CPU Scalar support for {name} argument is not supported when calling addcmul on CUDA tensors."
+        more = " However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms."
+        raise RuntimeError(text + (more if name == "tensor1" else ""))
 
 
 def _tensors(value: Any) -> list[Any]:

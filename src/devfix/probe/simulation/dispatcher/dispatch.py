@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import hooks
 from ..accelerators import messages
+from ..checks import cuda_refusals as _refused  # noqa: F401 - registers what CUDA's kernels refuse
 from ..checks import mismatch
 from ..checks import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
 from ..kernels import cuda_only as _only  # noqa: F401 - registers how operators run
@@ -172,6 +173,8 @@ def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exce
     messages.translated(error)
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
+        error = dtypes.of_failed(_base(func), args, kwargs or {}) or error
+        text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
         dtype = next((each.dtype for each in args if isinstance(each, Tensor)), None)
         told = dtypes.cuda_message(text, _base(func), dtype)
         if told != text:

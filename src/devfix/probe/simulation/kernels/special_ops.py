@@ -183,6 +183,14 @@ def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return packed
 
 
+@special("narrow_copy")
+def copy_part(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Copy a part by `narrow` on a GPU: only the CPU has a kernel, with checks of its own."""
+    if args[0]._devfix_gpu >= 0 and args[0].layout is torch.strided:
+        return mismatch.decompose(func, "CompositeExplicitAutogradNonFunctional", args, kwargs)
+    return _in_place_of(func, args, kwargs)
+
+
 @special("convolution_overrideable")
 def convolve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `_convolution`, which traces contain, as on CUDA."""

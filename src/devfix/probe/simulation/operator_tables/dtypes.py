@@ -6,7 +6,7 @@ The sets follow `dtypesIfCUDA` of PyTorch's operator database, the names the dis
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -41,11 +41,15 @@ DTYPE_ERROR = _dtype_error()
 
 
 class Refusal(NamedTuple):
-    """The kernel's name in the message, the unsupported dtypes, and whether it is reached for empty tensors."""
+    """The kernel's name in the message, the unsupported dtypes, and whether it is reached for empty tensors.
+
+    A `check` of all arguments is asked instead where the first tensor has one of the dtypes, and for what has failed.
+    """
 
     kernel: str
     dtypes: frozenset[torch.dtype]
     reached_empty: bool = True
+    check: Callable[[Sequence[Any], dict[str, Any]], None] | None = None
 
 
 _CONVOLVING = Refusal("cudnn", INTEGERS | {torch.bool})
@@ -136,7 +140,7 @@ _NAMES = {
     "Bool": torch.bool, "ComplexHalf": torch.complex32, "ComplexFloat": torch.complex64,
     "ComplexDouble": torch.complex128,
 }  # fmt: skip
-_SCALARS = {dtype: name for name, dtype in _NAMES.items()}
+SCALARS = {dtype: name for name, dtype in _NAMES.items()}
 
 
 # What a kernel refuses beyond dtypes: it gets the positional arguments, and those by keyword, and raises.
@@ -145,7 +149,18 @@ Check = Callable[[Sequence[Any], dict[str, Any]], None]
 _REFUSED_BY: dict[str, dict[str, Refusal | Check]] = {"cuda": {**REFUSED}, "mps": {}, "xpu": {}}
 
 
-def refuse_by(kind: str, checks: dict[str, Check]) -> None:
+def of_failed(base: str, cells: Sequence[Any], keywords: dict[str, Any]) -> RuntimeError | None:
+    """Return the device's error for an operator that has failed on the CPU; None if its check finds nothing."""
+    refusal = refused(base)
+    if isinstance(refusal, Refusal) and refusal.check is not None:
+        try:
+            refusal.check(cells, keywords)
+        except RuntimeError as error:
+            return error
+    return None
+
+
+def refuse_by(kind: str, checks: Mapping[str, Refusal | Check]) -> None:
     """Register what the kernels of a kind of device refuse, by the operator's base name."""
     _REFUSED_BY[kind].update(checks)
 
@@ -168,16 +183,18 @@ def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any]) -> No
         if isinstance(cell, Tensor):
             if cell.dtype not in refusal.dtypes:
                 return
+            if refusal.check is not None:
+                return refusal.check(cells, keywords)
             if not refusal.reached_empty and any(isinstance(one, Tensor) and one.numel() == 0 for one in cells):
                 return
             if refusal.kernel == "cudnn":
                 raise _of_convolution(cell.dtype, cells)
-            raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{_SCALARS[cell.dtype]}'")
+            raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{SCALARS[cell.dtype]}'")
 
 
 def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
     """Return the error of cuDNN, which names 32-bit and 8-bit types without supporting them, or of its replacement."""
-    name = _SCALARS[dtype]
+    name = SCALARS[dtype]
     if not torch.backends.cudnn.enabled:
         return DTYPE_ERROR(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
     if dtype in (torch.int32, torch.uint8):
@@ -212,4 +229,4 @@ def cuda_message(text: str, base: str, dtype: torch.dtype | None = None) -> str:
             other = other or kernel_names.BY_KERNEL.get(kernel, "")
         return other or re.sub(r"_(vml_)?cpu(?=_|$)", f"_{backend}", kernel)
 
-    return kernel_names.of_cuda(text, name, _SCALARS.get(dtype, "") if dtype is not None else "")
+    return kernel_names.of_cuda(text, name, SCALARS.get(dtype, "") if dtype is not None else "")

@@ -33,7 +33,11 @@ BY_KERNEL = {
     "adaptive_avg_pool2d": "adaptive_avg_pool2d_cuda", "addcmul_cpu_out": "addcmul_cuda",
     "addcdiv_cpu_out": "addcdiv_cuda", "lerp_kernel_scalar": "lerp_cuda", "lerp_kernel_tensor": "lerp_cuda",
     "logcumsumexp_out_cpu": "logcumsumexp_cuda", "nonzero_count_cpu": "nonzero_cuda", "pow": "pow_cuda",
-    "median_out": "median_out_impl", "topk_cpu": "topk_out_cuda",
+    "median_out": "median_out_impl", "topk_cpu": "topk_out_cuda", "median_cpu": "median_out_impl",
+    **dict.fromkeys(("softmax_backward_lastdim_kernel_impl", "softmax_backward_kernel_impl"), "host_softmax_backward"),
+    "multilabel_margin_loss_forward_out_frame": "multilabel_margin_loss_forward_kernel",
+    "fractional_max_pool2d_out_frame": "fractional_max_pool2d_out_cuda_frame",
+    **{f"scatter_gather_tensor_cpu_reduce_{name}": f"scatter_reduce_cuda_{name}_" for name in ("amax", "amin", "mean")},
 }  # fmt: skip
 
 _SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
@@ -44,6 +48,15 @@ _SENTENCES = {
     " topk does not support complex dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
     "topk does not support bool dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
 }
+# The same for parts of sentences: of products (cuda/Blas.cpp), and of convolutions (Convolution.cpp), whose inputs
+# oneDNN checks on the CPU.
+_PARTS = (
+    (re.compile(r"^expected m1 and m2 to have"), "expected mat1 and mat2 to have"),
+    (
+        re.compile(r"^Input type \(torch\.(\w+)\) and (weight|bias) type \(torch\.(\w+)\) should be the same.*"),
+        r"Input type (torch.cuda.\1) and \2 type (torch.cuda.\3) should be the same",
+    ),
+)
 
 
 def of_cuda(text: str, name: Callable[[str, str], str], dtype: str) -> str:
@@ -56,6 +69,9 @@ def of_cuda(text: str, name: Callable[[str, str], str], dtype: str) -> str:
     line, _, rest = text.partition("\n")
     if line in _SENTENCES:
         return _SENTENCES[line].format(dtype=dtype) + (f"\n{rest}" if rest else "")
+    for pattern, put in _PARTS:
+        line = pattern.sub(put, line)
+    text = line + (f"\n{rest}" if rest else "")
     return _TYPE.sub(lambda found: "CUDA" if found[1] == "CPU" else "torch.cuda.", renamed(text, name))
 
 

@@ -128,6 +128,10 @@ class Event:
         self.moment = time.perf_counter()
         self._gpu = devices.current() if stream is None else stream.device_index
 
+    def ipc_handle(self) -> bytes:
+        """Return a handle for another process, of as many bytes as cudaIpcEventHandle_t has."""
+        return id(self).to_bytes(64, "little")
+
     def elapsed_time(self, end: Any) -> float:
         """Return the milliseconds between two recorded events."""
         if not (self.enable_timing and end.enable_timing):

@@ -1,0 +1,65 @@
+"""What CUDA's kernels refuse, beyond dtypes of one tensor: mixtures of dtypes that the CPU's kernels take.
+
+Each entry names the function in ATen/native/cuda that it is read from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from ..operator_tables.dtypes import HALVES, SCALARS, Check, Refusal, refuse_by
+
+
+def refuses(name: str, dtypes: frozenset[torch.dtype] = frozenset()) -> Callable[[Check], Check]:
+    """Register what the operator with this base name refuses, where its input has one of the dtypes.
+
+    What the CPU refuses too, in other words, needs no dtypes: it is checked after it has failed.
+    """
+
+    def register(check: Check) -> Check:
+        refuse_by("cuda", {name: Refusal(name, dtypes, check=check)})
+        return check
+
+    return register
+
+
+@refuses("native_layer_norm", HALVES)
+def normalizing_layers(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`LayerNormKernelImplInternal` in layer_norm_kernel.cu reads the weight and the bias as what the input holds."""
+    source = cells[0]
+    for given in (cells[2], cells[3]):
+        if given is not None and given.dtype is not source.dtype and source.numel():
+            raise _other_type(source, given)
+
+
+@refuses("native_group_norm", HALVES)
+def normalizing_groups(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`GroupNormKernelImplInternal` in group_norm_kernel.cu, which comes after the check of mixed dtypes."""
+    source = cells[0]
+    for given in (cells[1], cells[2]):
+        if given is not None and source.dtype in HALVES and given.dtype is torch.float32:
+            raise _other_type(source, given)
+
+
+@refuses("native_batch_norm")
+def normalizing_batches(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`cudnn_batch_norm` in ATen/native/cudnn/BatchNorm.cpp, which takes no narrower weight."""
+    source, weight, bias = cells[0], cells[1], cells[2]
+    if weight is None or bias is None or source.dtype in HALVES or not torch.backends.cudnn.enabled:
+        return
+    names = ("weight", "bias", "running_mean", "running_var")
+    for place, (name, given) in enumerate(zip(names, cells[1:5], strict=False), 2):
+        if given is not None and given.dtype is not source.dtype:
+            types = [f"torch.cuda.{SCALARS[each.dtype]}Tensor" for each in (source, given)]
+            raise RuntimeError(
+                f"Expected tensor for argument #1 'input' to have the same type as tensor for argument #{place} "
+                f"'{name}'; but type {types[0]} does not equal {types[1]} (while checking arguments for "
+                "cudnn_batch_norm)"
+            )
+
+
+def _other_type(expected: Any, found: Any) -> RuntimeError:
+    return RuntimeError(f"expected scalar type {SCALARS[expected.dtype]} but found {SCALARS[found.dtype]}")
