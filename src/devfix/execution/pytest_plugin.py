@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import devfix
 from devfix.process import child_environment, run
 
 _ASK = "from importlib.metadata import entry_points; print(len(entry_points(group='pytest11', name='devfix-gpus')))"
@@ -36,7 +35,7 @@ def import_folder(scratch: Path) -> Path:
     folder = scratch / "devfix"
     folder.mkdir(exist_ok=True)
     with suppress(FileExistsError):
-        (folder / "devfix").symlink_to(Path(devfix.__file__).resolve().parent, target_is_directory=True)
+        (folder / "devfix").symlink_to(Path(__file__).resolve().parents[1], target_is_directory=True)
     return folder
 
 
