@@ -17,7 +17,8 @@ from . import kernel_names
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
 INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
-_NO_PRODUCT = INTEGERS | {torch.bool, torch.complex32}
+_FLOAT8 = frozenset((torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz))
+_NO_PRODUCT = INTEGERS | {torch.bool, torch.complex32} | _FLOAT8
 # What cuBLAS supports: the fast paths accept nothing else.
 PRODUCTS = frozenset(
     (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)
@@ -139,6 +140,8 @@ _NAMES = {
     "Half": torch.float16, "BFloat16": torch.bfloat16, "Float": torch.float32, "Double": torch.float64,
     "Bool": torch.bool, "ComplexHalf": torch.complex32, "ComplexFloat": torch.complex64,
     "ComplexDouble": torch.complex128,
+    "Float8_e4m3fn": torch.float8_e4m3fn, "Float8_e5m2": torch.float8_e5m2,
+    "Float8_e4m3fnuz": torch.float8_e4m3fnuz, "Float8_e5m2fnuz": torch.float8_e5m2fnuz,
 }  # fmt: skip
 SCALARS = {dtype: name for name, dtype in _NAMES.items()}
 

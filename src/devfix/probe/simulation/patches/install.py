@@ -19,6 +19,7 @@ from .kernels import (
     linear,
     normalization,
     optimizers,
+    recurrent,
 )
 from .processes import distributed, forks, futures, parallel, threads
 from .tensors import (
@@ -54,6 +55,7 @@ _SUBJECTS: tuple[Any, ...] = (
     linear,
     normalization,
     optimizers,
+    recurrent,
     hosts,
     dlpack,
     indexing,
@@ -96,7 +98,8 @@ _SUBJECTS: tuple[Any, ...] = (
 # What only one kind of device has; the other subjects ask the kind of the world.
 _OF_KIND: dict[Any, str] = {
     **dict.fromkeys(
-        (cuda, forks, pools, profiling, parallel, driver, settings, nccl, determinism, graphs, builds), "cuda"
+        (cuda, forks, pools, profiling, parallel, driver, settings, nccl, determinism, graphs, builds, recurrent),
+        "cuda",
     ),
     mps: "mps",
     xpu: "xpu",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from ...accelerators import kinds
+from ...patching import wrap
 
 _HALVES = (torch.float16, torch.bfloat16)
 _MOST = 256  # maximum head dimension of flash attention
@@ -38,3 +42,27 @@ def _asks(mask: Any) -> bool:
 
 def _is_for_cudnn(query: Any) -> bool:
     return query.dtype in _HALVES and query.size(-1) % 8 == 0 and query.size(-1) <= 128
+
+
+def _answering(fits: Callable[[Any], bool]) -> Any:
+    """Return a replacement for a question whether a kernel can be used, which C++ answers with no for lazy tensors."""
+
+    def make(original: Any) -> Any:
+        def can_use(params: Any, debug: bool = False) -> bool:
+            on_gpu = params.query._devfix_gpu >= 0 and kinds.now().is_cuda
+            return fits(params) if on_gpu else bool(original(params, debug))
+
+        return can_use
+
+    return make
+
+
+def install() -> None:
+    """Patch the questions in torch.backends.cuda."""
+    questions: dict[str, Callable[[Any], bool]] = {
+        "flash": lambda asked: _flashes(asked.query, asked.key, asked.value, asked.attn_mask, asked.is_causal),
+        "efficient": lambda asked: _saves(asked.query, asked.attn_mask, getattr(asked, "enable_gqa", False)),
+        "cudnn": lambda asked: _is_for_cudnn(asked.query),
+    }
+    for name, fits in questions.items():
+        wrap(torch.backends.cuda, f"can_use_{name}_attention", _answering(fits))

@@ -114,6 +114,7 @@ def install() -> None:
     """Patch what would otherwise select, or report, a lazy device."""
     register_kernels(dict.fromkeys(_WHOLE, _refuse_call), "Lazy")
     ctc.install()
+    attention.install()
     for owner, names in _SPEAKING.items():
         for name in names:
             if name in vars(owner) or hasattr(owner, name):
