@@ -1,4 +1,4 @@
-"""What CUDA's kernels refuse, beyond dtypes of one tensor: mixtures of dtypes that the CPU's kernels take.
+"""Refusals of CUDA's kernels beyond dtypes of one tensor: mixtures of dtypes that the CPU's kernels take.
 
 Each entry names the function in ATen/native/cuda that it is read from.
 """
