@@ -10,8 +10,7 @@ from devfix.verification.checks.stdout import last_line, without_devices
 from devfix.verification.edit_map import location_before
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")  # of an object, which differs from run to run
-
-QUOTED = "<--- HERE"
+_QUOTED = "<--- HERE"
 
 
 def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
@@ -35,7 +34,7 @@ def ends_alike(run: Run, before: Run, edits: Iterable[Edit] = ()) -> bool:
 
 def _output(run: Run) -> str:
     message = run.failure.message if run.failure is not None else last_line(run)
-    if QUOTED in message:  # TorchScript quotes the source, edited lines too
+    if _QUOTED in message:  # TorchScript quotes the source, edited lines too
         message = message.partition('\n  File "')[0]
     return _ADDRESS.sub("0x", without_devices(message))
 

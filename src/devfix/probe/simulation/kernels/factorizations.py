@@ -55,7 +55,7 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return _place(plan, result, func, args, kwargs, gpu)
 
 
-@special("linalg_lu_factor_ex")
+@special("linalg_lu_factor_ex", "linalg_lu")
 def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Factor into L and U; without pivoting on a GPU alone (ATen/native/BatchLinearAlgebra.cpp)."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
@@ -63,25 +63,23 @@ def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         dtypes.refuse(plan.refused, cells, keywords)
     if gpu is None or gpu < 0 or _pivots(cells, keywords):
         return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
-    both, rows = _eliminated(cells[0])
+    form = _in_one if plan.base == "linalg_lu_factor_ex" else _apart
+    return _place(plan, form(*_eliminated(cells[0])), func, args, kwargs, gpu)
+
+
+def _in_one(both: Any, rows: int) -> tuple[Any, Any, Any]:
+    """Return L and U in one tensor, the pivots, and the first zero on each diagonal, from 1."""
     zero = both.diagonal(dim1=-2, dim2=-1) == 0
     info = torch.where(zero.any(-1), zero.int().argmax(-1) + 1, 0).to(torch.int32)
     pivots = torch.arange(1, rows + 1, dtype=torch.int32).expand(*both.shape[:-2], rows).clone()
-    return _place(plan, (both, pivots, info), func, args, kwargs, gpu)
+    return both, pivots, info
 
 
-@special("linalg_lu")
-def factor_apart(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Return P, L and U, where P is empty without pivoting, which a GPU alone can do."""
-    cells, keywords, gpu = unwrap_all(args, kwargs)
-    if plan.refused is not None and gpu is not None and gpu >= 0:
-        dtypes.refuse(plan.refused, cells, keywords)
-    if gpu is None or gpu < 0 or _pivots(cells, keywords):
-        return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
-    both, rows = _eliminated(cells[0])
+def _apart(both: Any, rows: int) -> tuple[Any, Any, Any]:
+    """Return P, which is empty without pivoting, L and U."""
     lower = both[..., :rows].tril(-1)
     lower.diagonal(dim1=-2, dim2=-1).fill_(1)
-    return _place(plan, (both.new_empty(0), lower, both[..., :rows, :].triu()), func, args, kwargs, gpu)
+    return both.new_empty(0), lower, both[..., :rows, :].triu()
 
 
 def _pivots(cells: list[Any], keywords: dict[str, Any]) -> bool:
