@@ -42,3 +42,26 @@ def test_most_runs_of_a_module_find_torch_imported(tmp_path: Path, command: str,
     assert json.loads(done.stdout)["outcome"] == "repaired", done.stderr
     imported = told.read_text().split()
     assert imported.count("True") > imported.count("False") >= 1, "the first run and the last are those of a user"
+
+
+@pytest.mark.slow
+def test_packages_are_imported_once_for_all_warm_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, packages = tmp_path / "told", tmp_path / "packages"
+    (packages / "plots").mkdir(parents=True)
+    parts = [f"part{number}" for number in range(12)]
+    (packages / "plots" / "__init__.py").write_text(
+        f"from . import {', '.join(parts)}\nwith open({str(told)!r}, 'a') as file:\n    print('imported', file=file)\n"
+    )
+    for part in parts:
+        (packages / "plots" / f"{part}.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(packages))
+    text = (
+        FAILS
+        + f"\nimport plots\nwith open({str(told)!r}, 'a') as file:\n    print('run', file=file)\nTestIt().test_it()\n"
+    )
+    root = make_repository(tmp_path / "program", {"main.py": text})
+    done = repair(root, "--format", "json", "--python", sys.executable)
+    assert json.loads(done.stdout)["outcome"] == "repaired", done.stderr
+    words = told.read_text().split()
+    # By the first run, the run without a GPU beside it, the branch, and the candidate's run in a fresh process.
+    assert words.count("imported") <= 4 < words.count("run")

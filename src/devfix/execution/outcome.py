@@ -63,6 +63,7 @@ def read_run(
         operator_totals=_sum_totals(traces),
         unseeded=tuple(sorted({name for trace in traces for name in trace.unseeded})),
         watched=tuple((each.place, each.scope) for trace in traces for each in trace.watched),
+        imported=max((trace.imported for trace in traces), key=len, default=()),
         modules=tuple(item for trace in traces for item in trace.modules),
         torch=next((trace.process.torch for trace in traces if trace.process.torch), ""),
         signal=done.signal,

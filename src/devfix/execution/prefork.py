@@ -6,7 +6,6 @@ import json
 import os
 import re
 import selectors
-import signal
 import socket
 import threading
 import time
@@ -18,7 +17,7 @@ from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
 from devfix.process.end_watch import LOOK
 from devfix.process.output_buffer import BoundedOutput
-from devfix.process.running import Hear
+from devfix.process.running import Hear, signal_name
 
 _SERVER = Path(__file__).parents[1] / "probe" / "prefork" / "server.py"
 _START_SECONDS, _GRACE = 600.0, 60.0
@@ -76,6 +75,7 @@ class PreforkServer:
         self._lock = threading.Lock()
         self._trouble = ""
         self._ready = self._is_closed = False
+        self._modules: frozenset[str] = frozenset()
         self._said = BoundedOutput(20_000)
         self._parent: PreforkServer | None = None
         self._program: SupervisedProcess | None = None
@@ -92,11 +92,17 @@ class PreforkServer:
         if self._program is not None:
             threading.Thread(target=self._listen, args=(self._program,), daemon=True).start()
 
+    def modules(self) -> frozenset[str]:
+        """Return the names of the modules that it has imported, without the standard library; none if it cannot run."""
+        return self._modules if self._is_prepared() and not self._is_closed else frozenset()
+
     def branch(self, code: str, given: Mapping[str, str]) -> PreforkServer:
         """Return a server that is forked from this one and has run `code` too, with `given` as its names.
 
         It starts in the background and ends with this one. If the code fails, this one runs what the other should.
         """
+        if self._parent is not None and not self._is_prepared():
+            return self._parent.branch(code, given)
         server = copy(self)
         server._parent = self
         server._lock, server._ready, server._program = threading.Lock(), False, None
@@ -201,7 +207,8 @@ class PreforkServer:
             if not data:
                 raise OSError("it ended before it was ready")
             line += data
-        self._trouble = str(json.loads(line))
+        ready = json.loads(line)
+        self._trouble, self._modules = str(ready["error"]), frozenset(ready["modules"])
         if self._trouble:
             raise PreforkError(f"the warm process cannot import what it should: {self._trouble}")
         self._control.settimeout(None)
@@ -252,7 +259,7 @@ class PreforkServer:
         number, _, wall = rest.partition(" ")
         if word not in ("exit", "signal"):
             raise PreforkError("the warm process died while it ran the program")
-        code, name = (int(number), "") if word == "exit" else (None, _signal_name(int(number)))
+        code, name = (int(number), "") if word == "exit" else (None, signal_name(int(number)))
         return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated)
 
 
@@ -287,10 +294,3 @@ def _read(stream: int) -> bytes:
         return os.read(stream, 1 << 16)
     except ConnectionResetError:
         return b""  # a socket whose other end was closed with data that nobody had read: the server was killed
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

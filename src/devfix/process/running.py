@@ -215,7 +215,7 @@ def _ending(status: str) -> _End:
         if word == "exit":
             code = int(number)
         else:
-            name = _signal_name(int(number))
+            name = signal_name(int(number))
     return _End(code, name, seconds, "; ".join(trouble), limit, memory, processor)
 
 
@@ -230,7 +230,8 @@ def _with_torch(status: str) -> Iterator[TorchProcess]:
                 continue
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal, such as "SIGKILL"."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -35,7 +35,7 @@ class Trace:
     """One process's trace; after `read_all`, owned paths are relative to the worktree.
 
     `blind` says why the world could not be entered, "" if it could. `internal_errors` are those of the probe, and
-    `notes` what the program did that explains a result.
+    `notes` what the program did that explains a result. `imported` are modules of other packages.
     """
 
     schema: Literal["devfix-trace/1"]
@@ -45,6 +45,7 @@ class Trace:
     handled: tuple[Failure, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     watched: tuple[Frame, ...] = ()
+    imported: tuple[str, ...] = ()
     modules: tuple[ScopeVariable, ...] = ()
     operator_counts: tuple[OperatorCount, ...] = ()
     operator_totals: tuple[OperatorTotals, ...] = ()

@@ -13,6 +13,7 @@ from devfix.config import Config
 from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
+from devfix.execution.preloading import preloaded
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.speculative_runs import SpeculativeRuns
 from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
@@ -99,6 +100,12 @@ class Session:
     def _start(self, order: Order, ahead: Speculation | None) -> Run:
         world, files, fresh, reach = order
         return self.observer.run(world, dict(files), fresh=fresh, reach=reach, ahead=ahead)
+
+    def preload(self, run: Run) -> None:
+        """Let the warm process import what this run has imported of other packages."""
+        if self.observer.warm is not None:
+            folder = self.repository.root / self.repository.subfolder
+            self.observer.warm = preloaded(self.observer.warm, run.imported, folder)
 
     def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program as `run` does with seeded random generators, so that two runs draw the same numbers."""

@@ -76,6 +76,7 @@ class Search:
                 self._first = first
                 self.session.move_to(first.world)  # a search before may have found that later code needs more GPUs
             if first.outcome is Outcome.FAILED:
+                self.session.preload(first)
                 prepare_regression_tests(self.session)
             final = self._repair_from(first)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:

@@ -18,6 +18,7 @@ from ..inspection import device_map
 from ..provenance import positions, transfers
 from ..simulation import seeding
 from ..simulation.accelerators import devices, visible_devices
+from . import imported_modules
 
 Json = dict[str, Any]
 
@@ -87,6 +88,7 @@ class TraceWriter:
             "operator_counts": self._part(sites.export),
             "operator_totals": self._operator_totals(),
             "unseeded": self._part(seeding.unseeded_generators),
+            "imported": self._part(imported_modules.export),
             "modules": self._part(device_map.export) if self.order.map else [],
             "blind": self.blind,
             "internal_errors": self.trouble,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ORDER = os.environ.get("DEVFIX_PROBE", "")
 _traces = ""
+_environment: dict[str, str] = {}  # that of the program, as it started
 _PLUGIN = "devfix_probe_pytest"
 _PACKAGE = "devfix probe"  # no import statement can ask for a module of this name
 
@@ -84,7 +85,7 @@ def torch_imported() -> None:
             sys.modules[_PACKAGE] = package
             spec.loader.exec_module(package)
         __import__(f"{_PACKAGE}.session.bootstrap")
-        sys.modules[f"{_PACKAGE}.session.bootstrap"].begin()
+        sys.modules[f"{_PACKAGE}.session.bootstrap"].begin(environment=_environment)
     except Exception as error:
         _mark(f"{type(error).__name__}: {error}")
         sys.stderr.write(f"devfix: the probe could not begin: {type(error).__name__}: {error}\n")
@@ -180,6 +181,7 @@ def _enter() -> None:
     plugins = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name]
     if _PLUGIN not in plugins:
         os.environ["PYTEST_PLUGINS"] = ",".join([*plugins, _PLUGIN])
+    _environment.update(os.environ)
     sys.meta_path.insert(0, _Waiting({"torch": torch_imported, "unittest": _patch_unittest}))
     atexit.register(_last)  # the first one registered runs last
 

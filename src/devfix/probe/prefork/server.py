@@ -1,8 +1,9 @@
 """The prefork server: a process that has imported torch once, and forks a child for each program.
 
-Run as `python server.py CONTROL MODULE...` by the interpreter of the program under repair. Each message on the socket
-CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on the
-connection is one line of JSON: words, cwd, environment. The response is one line, as from the supervisor of
+Run as `python server.py CONTROL MODULE...` by the interpreter of the program under repair. When it is ready it sends
+one line of JSON: error (empty if there is none), and modules, the names of those that it has imported. Each message on
+the socket CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on
+the connection is one line of JSON: words, cwd, environment. The response is one line, as from the supervisor of
 processes: "exit CODE SECONDS" or "signal NUMBER SECONDS". Closing the connection ends the program.
 
 The byte "b" with one descriptor, the CONTROL of another server, makes a branch: a fork that runs the code of a request
@@ -29,8 +30,7 @@ _PACKAGE = os.path.dirname(_HERE)
 sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
 _SUBREAPER, _PARENT_DEATH_SIGNAL = 36, 1
 _PATIENCE = 10.0
-_IDLE = 0.1  # seconds without a request until more is imported
-_later = ["torch._dynamo"]  # imported by a program's first optimizer, which takes half a second
+_LEFT_OUT = frozenset({*sys.stdlib_module_names, "devfix probe"})
 
 
 def _paths(environment: dict[str, str]) -> list[str]:
@@ -50,8 +50,6 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
     """Fork a supervisor for each request; return only in the processes of programs, and None when devfix is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        if _later and not select.select([control], [], [], _IDLE)[0]:
-            _import(_later.pop())
         try:
             message, descriptors, _, _ = socket.recv_fds(control, 1, 3)
         except InterruptedError:
@@ -101,12 +99,14 @@ def _branch(descriptor: int) -> socket.socket:
 def _report_ready(control: socket.socket) -> None:
     gc.collect()
     gc.freeze()
-    control.sendall(b'""\n')
+    others = [name for name in sys.modules if name.partition(".")[0] not in _LEFT_OUT]
+    control.sendall(json.dumps({"error": "", "modules": others}).encode() + b"\n")
 
 
 def _report_error(control: socket.socket, error: BaseException) -> None:
     with contextlib.suppress(OSError):
-        control.sendall(json.dumps(f"{type(error).__name__}: {error}"[:2000]).encode() + b"\n")
+        text = f"{type(error).__name__}: {error}"[:2000]
+        control.sendall(json.dumps({"error": text, "modules": []}).encode() + b"\n")
 
 
 def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, int] | None:
@@ -205,14 +205,6 @@ def _descendants() -> set[int]:
     return found - {os.getpid()}
 
 
-def _import(name: str) -> None:
-    with contextlib.suppress(Exception):
-        if "torch" in sys.modules:
-            importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
-
-
 def _prepare(modules: list[str]) -> None:
     """Import what programs will import, and the probe; enter no world and draw no random number."""
     for name in modules:
@@ -228,9 +220,9 @@ def _prepare(modules: list[str]) -> None:
     importlib.import_module("devfix probe.session.shutdown")
     if "torch" in sys.modules:
         importlib.import_module("devfix probe.session.bootstrap")
-        importlib.import_module(
-            "devfix probe.simulation.operator_tables.policy"
-        ).entries()  # takes 0.1 s, else at a failure
+        simulation = "devfix probe.simulation"
+        importlib.import_module(f"{simulation}.operator_tables.policy").entries()  # takes 0.1 s, else at a failure
+        importlib.import_module(f"{simulation}.patches.tensors.identities").index()
 
 
 def main() -> int:

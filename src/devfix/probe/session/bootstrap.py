@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from .. import config
-from ..capture import failure, modules, unraised
+from ..capture import failure, imported_modules, modules, unraised
 from ..capture.failure_recorder import FailureRecorder
 from ..capture.trace_writer import TraceWriter
 from ..counters import checksums, scope_watch, sites, totals
@@ -22,8 +24,11 @@ from . import child_processes, shutdown, test_runners
 _begun: tuple[TraceWriter, FailureRecorder] | None = None
 
 
-def begin(text: str | None = None) -> None:
-    """Enter the configured world and start this process's trace; `text` replaces the environment."""
+def begin(text: str | None = None, environment: Mapping[str, str] | None = None) -> None:
+    """Enter the configured world and start this process's trace.
+
+    `text` is the configuration, by default that of the environment; `environment` is that in which the program started.
+    """
     global _begun
     order = config.read(text)
     if order is None or _begun is not None:
@@ -34,6 +39,7 @@ def begin(text: str | None = None) -> None:
     checksums.want(order.given)
     totals.want(order.tally, order.kind == "cpu")
     calls.want(order.calls)
+    imported_modules.begin(os.environ if environment is None else environment)
     trace = TraceWriter(order)
     endings = FailureRecorder(trace)
     _begun = trace, endings

@@ -20,6 +20,7 @@ from ...patching import replace, replaced, undo_with
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _SPACES = ("torch", "torch.functional", "torch.linalg", "torch.fft", "torch.sparse", "torch.special", "torch._C._nn")
+_indexed: dict[int, tuple[int, list[tuple[str, Any]]]] = {}  # by module: its number of names, and its functions
 _forget_types: Any = ctypes.pythonapi.PyType_Modified
 _forget_types.argtypes = [ctypes.py_object]
 
@@ -33,7 +34,7 @@ def _replacements() -> dict[int, tuple[Any, Any]]:
         now = original = getattr(owner, name)
         while (inner := getattr(original, "_devfix_original", None)) is not None:
             original = inner
-        if isinstance(original, _FUNCTIONS) and original is not now:
+        if type(original) in _FUNCTIONS and original is not now:
             found.setdefault(id(original), (original, now))
     return found
 
@@ -42,13 +43,28 @@ def _modules() -> list[Any]:
     return [module for name, module in list(sys.modules.items()) if name == "torch" or name.startswith("torch.")]
 
 
+def index() -> None:
+    """Remember which names of PyTorch's modules are functions: a process in which no world is entered, for its forks.
+
+    There are 29,000 names in its modules, of which 10,000 are functions: a world is entered in 0.035 s, not in 0.05 s.
+    """
+    for module in (*_modules(), *_tables()):
+        if type(module) is types.ModuleType:
+            _indexed[id(module)] = len(vars(module)), _functions(module)
+
+
+def _functions(module: types.ModuleType) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in list(vars(module).items()) if type(value) in _FUNCTIONS]
+
+
 def _name_alike(shown: dict[int, tuple[Any, Any]]) -> None:
     """Replace a function wherever a module of PyTorch names it."""
     for module in (*_modules(), *_tables()):
         if type(module) is not types.ModuleType:
             continue
-        for name, value in list(vars(module).items()):
-            if id(value) in shown and isinstance(value, _FUNCTIONS):
+        size, functions = _indexed.get(id(module), (-1, []))
+        for name, value in functions if size == len(vars(module)) else _functions(module):
+            if id(value) in shown and vars(module).get(name) is value:
                 replace(module, name, shown[id(value)][1])
 
 
