@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -98,6 +99,11 @@ class Config:
     publish: PublishConfig = field(default_factory=PublishConfig)
     source: Path | None = None
 
+    @property
+    def chooses_rules(self) -> bool:
+        """True if it says which rules are used, or with which options."""
+        return bool(self.select or self.ignore or self.rule_paths or self.rules)
+
 
 def read_config(root: Path, subfolder: str = "") -> Config:
     """Read the nearest configuration from `subfolder` up to `root`. Raises UserError with the file and the key."""
@@ -111,6 +117,11 @@ def read_config(root: Path, subfolder: str = "") -> Config:
         if place == root:
             break
     return Config()
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own configuration, `devfix.toml`."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "devfix"
 
 
 def decode_config(table: Mapping[str, Any], where: str) -> Config:

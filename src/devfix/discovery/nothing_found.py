@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devfix.dependencies import declared, distribution_for
 from devfix.discovery.imports import Imports
 from devfix.discovery.project import Project
 
@@ -29,6 +28,7 @@ def describe_nothing_found(project: Project, imports: Imports, python: Path) -> 
 
 def _missing(project: Project, imports: Imports) -> str:
     """Return the imported packages that are not installed, with the place that declares each."""
+    from devfix.dependencies import declared, distribution_for  # takes 0.1 s, which most repairs need later
 
     def read(path: str) -> bytes | None:
         try:

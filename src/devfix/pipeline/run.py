@@ -11,7 +11,6 @@ from devfix.discovery import discover, examine, interpreter, runnable
 from devfix.errors import UserError
 from devfix.execution import run_here
 from devfix.model import Run, Target, WorldChoice
-from devfix.pipeline.obstacles import with_obstacle
 from devfix.pipeline.opening.options import TIMEOUT
 from devfix.pipeline.opening.setup import world_for
 from devfix.workspace import Repository
@@ -51,7 +50,10 @@ def run(
         timeout=timeout or TIMEOUT,
         subfolder=os.path.relpath(folder, root),
     )
-    return with_obstacle(run_here(target, device_map), target)
+    done = run_here(target, device_map)
+    from devfix.pipeline.obstacles import with_obstacle  # with all that reads code, which takes longer than a short run
+
+    return with_obstacle(done, target)
 
 
 def _root(folder: Path) -> Path:

@@ -6,18 +6,12 @@ folders of local rules are named on the command line or in the user's own config
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from devfix.config import Config, read_config
+from devfix.config import Config, read_config, user_folder
 from devfix.errors import UserError
 from devfix.registry import Catalog, collect
-
-
-def user_folder() -> Path:
-    """The folder of the user's own configuration, `devfix.toml`."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "devfix"
 
 
 def user_paths() -> list[Path]:

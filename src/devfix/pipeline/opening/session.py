@@ -1,4 +1,7 @@
-"""The state of one repair: the repository, its worktrees, the program, and what is known so far."""
+"""The state of one repair: the repository, its worktrees, the program, and what is known so far.
+
+The packages that read source code are imported when they are first used, since the program runs by then.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
+from typing import TYPE_CHECKING
 
 from devfix.config import Config
-from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
 from devfix.execution.preloading import preloaded
@@ -21,9 +24,11 @@ from devfix.notes import Notes
 from devfix.pipeline.opening.speculative_tests import SpeculativeTests
 from devfix.pipeline.opening.test_server import TestServer
 from devfix.progress import Progress
-from devfix.sdk import Sources
 from devfix.verification.requests import Request
 from devfix.workspace import Repository, Worktrees
+
+if TYPE_CHECKING:
+    from devfix.sdk import Sources
 
 JOBS = 2  # runs at once, of a program of which nothing is known yet
 Order = tuple[World, tuple[tuple[str, bytes], ...], bool, CountRequest]
@@ -89,6 +94,10 @@ class Session:
         """The number of runs of an operator at the failing line that end a run; 0 if runs are not ended so."""
         return self.target.until.steps if self.target.until else 0
 
+    def begin_first_run(self) -> None:
+        """Begin the run that is asked for first, before what decides on it is imported."""
+        self.expect([(self.world, {}, True, NO_COUNTS)])
+
     def run(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program with `files` changed, or take such a run that has begun ahead."""
         return self._name_operands(self.speculative_runs.run(_order(world, files, fresh, reach)), files)
@@ -116,11 +125,16 @@ class Session:
         """Return the run with operator-internal temporaries of its failure replaced by the tensors they came from."""
         if run.failure is None:
             return run
+        from devfix.diagnosis.resolve_temporaries import resolve_temporaries
+        from devfix.sdk import Sources
+
         failure = resolve_temporaries(run.failure, Sources(partial(self.read, files)))
         return replace(run, failure=replace(failure, claimed=self.claimed))
 
     def sources(self) -> Sources:
         """Return the editable files in their current state."""
+        from devfix.sdk import Sources
+
         return Sources(self.content, self.repository.containing, self.notes)
 
     def content(self, path: str) -> bytes | None:

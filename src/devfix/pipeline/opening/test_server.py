@@ -12,7 +12,6 @@ from devfix.execution.pytest_plugin import import_folder
 from devfix.execution.slots import Speculation
 from devfix.model import Run, World
 from devfix.process import child_environment
-from devfix.regression_tests import LAUNCHER, launcher, preparation
 from devfix.workspace import Worktrees
 
 TIMEOUT = 60.0  # seconds for a run of one test
@@ -61,6 +60,8 @@ class TestServer:
 
     def run(self, order: TestOrder, ahead: Speculation | None = None) -> Run:
         """Run tests with plain pytest."""
+        from devfix.regression_tests import LAUNCHER, launcher
+
         world, files, words, held = order
         target = self._program.target
         below = target.subfolder
@@ -81,6 +82,8 @@ class TestServer:
                 limits = observer.limits.times(2)
                 warm = self._own = PreforkServer(observer.target.python, environment, limits=limits)
             if self._branch is None:
+                from devfix.regression_tests import preparation
+
                 given = {"folder": str(self.overlay), "root": str(observer.target.root)}
                 self._branch = warm.branch(preparation(), given)
             return self._branch
