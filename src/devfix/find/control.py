@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
-from devfix.find.suites import Suite
+from devfix.find.suites import Suite, SuiteKind
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
@@ -22,7 +22,7 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
     if broken:
         count = "1 file" if len(broken) == 1 else f"{len(broken)} files"
         yield f"{count} of the {suite.name} could not be collected: {_most_common(broken)}"
-    if tests.results and not tests.of("passed", "skipped"):
+    if tests.results and not tests.of("passed", "skipped") and suite.kind is not SuiteKind.scripts:
         yield f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}"
     if control.lacks():
         of_all = f"of {tests.collected} {suite.name}" if tests.collected else f"of the {suite.name}"

@@ -88,7 +88,7 @@ class SuiteRunner:
         deadline = time.monotonic() + seconds
         while True:
             part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title, interrupt)
-            _merge(found, part)
+            merge(found, part)
             killer = part.tests.running
             found.is_interrupted = part.is_interrupted
             is_over = part.run is None or part.run.outcome not in (Outcome.SIGNAL, Outcome.TIMEOUT)
@@ -132,6 +132,8 @@ class SuiteRunner:
                 ended.set()
                 watcher.join()
             told = read_results(folder)
+            within = f"{os.path.realpath(tree.path)}{os.sep}"
+            told.reasons = {test: reason.replace(within, "") for test, reason in told.reasons.items()}
             tracked = self.runner.tracked
             return PassResult(
                 told,
@@ -215,7 +217,8 @@ def _failures(folder: Path, tree: Path, tracked: frozenset[str]) -> dict[str, Fa
     return {each.failure.test: each.failure for each in traces if each.failure is not None and each.failure.test}
 
 
-def _merge(found: PassResult, part: PassResult) -> None:
+def merge(found: PassResult, part: PassResult) -> None:
+    """Add the results of one run to those of others of the same tests."""
     found.run = part.run
     found.failures.update(part.failures)
     found.silent.extend(part.silent)
@@ -224,4 +227,5 @@ def _merge(found: PassResult, part: PassResult) -> None:
     found.tests.reasons.update(part.tests.reasons)
     found.tests.collection.update(part.tests.collection)
     found.tests.collected = max(found.tests.collected, part.tests.collected)
+    found.tests.running = part.tests.running
     found.tests.root = part.tests.root or found.tests.root

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from devfix.find.baseline import Known, key_of
 from devfix.find.causes import (
@@ -20,7 +21,8 @@ from devfix.find.causes import (
     stale_cause,
 )
 from devfix.find.confirmation import CauseRun, Confirmation
-from devfix.find.control import missing_modules, needing_gpus, notes_of, unfinished_notes
+from devfix.find.control import missing_modules
+from devfix.find.coverage import OVER, Coverage
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
@@ -34,7 +36,10 @@ from devfix.workspace import Repository
 CPU = World("cpu")
 LIFTED, TWICE = "lifted", "--lift-twice"
 _HIDDEN = 3  # runs that go past what is known
-_OVER = "the budget was over before"
+_LEAST, _LEAST_SHARE = (
+    20.0,
+    0.15,
+)  # of the budget: seconds, and a share, with which tests are looked at that have not run
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
 
 
@@ -76,6 +81,7 @@ class Search:
     found: list[tuple[Cause, Suite]] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    coverage: dict[Suite, Coverage] = field(default_factory=dict)
     interrupted: bool = False
 
     @property
@@ -89,20 +95,21 @@ class Search:
         return self.left > 0 and not self.left_out and not (self.control.results or self.control.collection)
 
     def look(self, suite: Suite, share: float = 1.0) -> None:
-        """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has."""
+        """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has.
+
+        When it is called again, what has not been run runs.
+        """
         until = time.monotonic() + self.left * share
-        title, seconds = f"running the {suite.name} on the CPU", self.left * share * _FOR_CONTROL
-        control = self._pass(suite, CPU, "cpu", title, share=seconds)
-        asked = control.tests.of("passed") + needing_gpus(control.tests)
-        self._count(suite, control.tests)
-        _stop_where_interrupted(control)
-        self.notes.add(*notes_of(suite, control))
-        failed: set[str] = set()
+        coverage = self.coverage.setdefault(suite, Coverage(suite))
+        if coverage.lacks_control:
+            self._run_control(coverage, self.left * share * _FOR_CONTROL)
         for each in self._lifted_passes():
-            if each.is_twice:  # what fails by itself says nothing of a cache
-                asked = [test for test in asked if test not in failed]
-            if not asked or until - time.monotonic() <= 0:
-                break
+            asked = coverage.asked(each.title, passing=each.is_twice)  # what fails by itself says nothing of a cache
+            if not asked:
+                continue
+            if until - time.monotonic() <= 0:
+                coverage.postpone(each.title)
+                continue
             title = f"running the {suite.name}, {each.title}"
             share = (until - time.monotonic()) * each.share
             done = self._pass(suite, each.world, each.name, title, only=asked, more=each.more, share=share)
@@ -110,13 +117,22 @@ class Search:
                 _join(self.lifted, done.tests)
             self._take(done, suite, each)
             _stop_where_interrupted(done)
-            if done.lacks(asked):
-                self.notes.add(f"{_OVER} all {suite.name} ran {each.title}; --budget gives more")
-            else:
-                self.notes.add(*unfinished_notes(suite, done, asked, each.title))
-            failed.update({*done.tests.results} - {*done.tests.of("passed")})
+            self.notes.add(*coverage.add_lifted(each.title, asked, done))
             if each.name == LIFTED:
                 self._look_behind(suite, each, done, until)
+
+    def _run_control(self, coverage: Coverage, seconds: float) -> None:
+        suite = coverage.suite
+        title = f"running the {suite.name} on the CPU"
+        control = self._pass(suite, CPU, "cpu", title, share=seconds, skip=sorted(coverage.left_out))
+        coverage.add_control(control)
+        self._count(suite, control.tests)
+        _stop_where_interrupted(control)
+
+    def has_time_for_more(self, suite: Suite) -> bool:
+        """Return whether enough is left of the budget to reach tests of a suite that have not run."""
+        is_enough = self.left > max(_LEAST, self.budget * _LEAST_SHARE)
+        return is_enough and suite in self.coverage and self.coverage[suite].is_unfinished
 
     def _look_behind(self, suite: Suite, run: LiftedPass, done: PassResult, until: float) -> None:
         """Run the tests that end in a finding again, past the lines at which they fail: what else they reach."""
@@ -192,7 +208,7 @@ class Search:
         confirmation = Confirmation(self.runner, self._explained, lambda: self.left, self.causes.__setitem__)
         with self._timed("confirm"):
             if not confirmation.run([self._run_of(cause) for cause in self.causes], title):
-                self.notes.add(f"{_OVER} every finding was run alone; --budget gives more")
+                self.notes.add(f"{OVER} every finding was run alone; --budget gives more")
 
     def _run_of(self, cause: Cause) -> CauseRun:
         suite = next(suite for each, suite in self.found if each.key == cause.key)
@@ -207,10 +223,11 @@ class Search:
         only: Sequence[str] = (),
         more: Sequence[str] = (),
         share: float = math.inf,
+        skip: Sequence[str] = (),
     ) -> PassResult:
         self.step(title)
         with self._timed(name):
-            return self.runner.run(suite, world, max(min(self.left, share), 1.0), (), only, title, more)
+            return self.runner.run(suite, world, max(min(self.left, share), 1.0), skip, only, title, more)
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
@@ -224,6 +241,7 @@ class Search:
     def report(self, repository: Repository, known: Known) -> FindReport:
         """Report what was found."""
         lifted, control = self.lifted, self.control
+        self.notes.add(*chain.from_iterable(each.notes() for each in self.coverage.values()))
         reasons = lifted.reasons
         passed = frozenset(control.of("passed"))
         return FindReport(
