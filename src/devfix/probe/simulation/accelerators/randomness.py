@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,48 +10,9 @@ from typing import Any
 import torch
 
 from . import devices, kinds
+from .generators import Generator, raw_state, set_raw_state
 
 _CPU_GENERATOR = torch.default_generator
-_STATE_BYTES = _CPU_GENERATOR.get_state().numel()
-_CUDA_BYTES = (16, 8)  # CUDAGeneratorImpl::set_state: the offset may be missing
-_SKIPPED = 1 << 20  # numbers, at most, so that an offset begins elsewhere than the seed
-
-
-class Generator(torch.Generator):
-    """A generator of a simulated GPU: the CPU's algorithm, with its own device."""
-
-    _devfix_gpu = -1
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        """The device whose operators may use this generator."""
-        return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
-
-    def clone_state(self) -> Any:
-        """Return a new generator of the same device, in the same state."""
-        made = make(self._devfix_gpu)
-        made.set_state(self.get_state())
-        return made
-
-    def set_state(self, new_state: torch.Tensor) -> Any:
-        """Set the state of a generator of this kind, or one that was saved on a real GPU: its seed and its offset."""
-        size = new_state.numel() if kinds.now().is_cuda and isinstance(new_state, torch.Tensor) else _STATE_BYTES
-        if size == _STATE_BYTES or new_state.device.type != "cpu" or new_state.dtype is not torch.uint8:
-            return super().set_state(new_state)
-        if size not in _CUDA_BYTES:
-            raise RuntimeError("RNG state is wrong size")
-        seed, offset = struct.unpack("<Qq", bytes(new_state.tolist()).ljust(16, b"\0"))
-        self.manual_seed(seed)
-        guard = torch._C._DisableTorchDispatch()  # for C++ it is a generator of the CPU
-        torch.empty(min(offset // 4, _SKIPPED)).uniform_(generator=self)
-        del guard
-        return self
-
-    def __reduce__(self) -> Any:
-        """Pickle the generator with its own device."""
-        make_one, _, state = super().__reduce__()
-        return make_one, (self.device,), state
-
 
 defaults: list[Any] = []
 _owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictionary()
@@ -70,6 +30,13 @@ def owner(generator: Any) -> int:
     """Return the GPU of a generator, for which C++ may return another Python object."""
     known = _owners.get(generator._cdata)
     return -1 if known is None else known._devfix_gpu
+
+
+def count(generator: Any) -> None:
+    """Count a draw from a generator of a GPU, by which its offset grows."""
+    known = _owners.get(generator._cdata)
+    if known is not None:
+        known._devfix_draws += 1
 
 
 def install() -> None:
@@ -102,7 +69,9 @@ def run(plan: Any, gpu: int | None, args: Any, cells: Any, keywords: dict[str, A
     if not concerned(plan, gpu, args, keywords):
         return plan.op(*cells, **keywords)
     if gpu is not None and gpu >= 0 and plan.seeded is not None and keywords.get("generator") is None:
-        return plan.seeded(*cells, **{**keywords, "generator": defaults[gpu]})
+        default = defaults[gpu]
+        default._devfix_draws += 1
+        return plan.seeded(*cells, **{**keywords, "generator": default})
     with stream(plan, gpu, args, keywords):
         return plan.op(*cells, **keywords)
 
@@ -117,15 +86,18 @@ def stream(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> I
     generator = keywords.get("generator") or next((item for item in args if isinstance(item, torch.Generator)), None)
     if generator is not None:
         check(generator, gpu)
+        count(generator)
         yield
         return
     if gpu < 0:
         yield
         return
+    default = defaults[gpu]
+    default._devfix_draws += 1
     kept = _CPU_GENERATOR.get_state()
-    _CPU_GENERATOR.set_state(defaults[gpu].get_state())
+    _CPU_GENERATOR.set_state(raw_state(default))
     try:
         yield
     finally:
-        defaults[gpu].set_state(_CPU_GENERATOR.get_state())
+        set_raw_state(default, _CPU_GENERATOR.get_state())
         _CPU_GENERATOR.set_state(kept)

@@ -6,6 +6,7 @@ One TorchDispatchMode, pushed in each thread, sees all operators of all tensors.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import torch
@@ -34,6 +35,14 @@ _shorter = hooks.fast_on_created.get
 _disabled = torch._C._disabled_torch_dispatch_impl
 _mode_of = torch._C._get_dispatch_mode
 _KINDS = tuple(torch._C._TorchDispatchModeKey.__members__.values())
+
+
+class _Latest(threading.local):
+    text = ""
+
+
+latest = _Latest()
+"""The text of the operator's error that a thread raised last, which TorchScript loses."""
 
 
 class World(TorchDispatchMode):
@@ -170,6 +179,13 @@ def install() -> None:
 
 def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     """Report a failure, with the device's name as the user knows it."""
+    error = _in_words(error, func, args, kwargs)
+    latest.text = str(error)
+    hooks.failed(error, func, args, kwargs or {})
+    return error
+
+
+def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     messages.translated(error)
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
@@ -183,7 +199,6 @@ def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exce
             error.args = (told,)
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
         error = messages.out_of_memory(text)
-    hooks.failed(error, func, args, kwargs or {})
     return error
 
 

@@ -70,7 +70,9 @@ def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> An
     except Exception:
         return None  # the regular path reports the failure
     if draws and generator is None:
-        given["generator"] = randomness.defaults[gpu]
+        given["generator"] = generator = randomness.defaults[gpu]
+    if draws:
+        randomness.count(generator)
     guard = _below()
     try:
         result = original(*args, **given, device=CPU)

@@ -80,8 +80,9 @@ REFUSED: dict[str, Refusal] = {
 
 # Operators without a CUDA kernel for half precision; the names of their kernels, if they are irregular.
 _NO_HALF = {
-    "linalg_cholesky_ex": "cholesky_cusolver", "cholesky": "cholesky_cusolver", "cholesky_inverse": "",
-    "_cholesky_solve_helper": "cholesky_cuda_potrs", "linalg_householder_product": "orgqr_cuda", "geqrf": "geqrf_cuda",
+    "linalg_cholesky_ex": "cholesky_cusolver", "cholesky": "cholesky_cusolver",
+    **dict.fromkeys(("cholesky_inverse", "cholesky_solve", "_cholesky_solve_helper"), "cholesky_cuda_potrs"),
+    "linalg_householder_product": "orgqr_cuda", "geqrf": "geqrf_cuda",
     "ormqr": "orgmr_cuda", "linalg_qr": "geqrf_cuda", "_linalg_svd": "svd_cuda_gesvdj",
     "_linalg_eigh": "linalg_eigh_cuda", "linalg_eig": "linalg_eig_cuda", "_linalg_eigvals": "linalg_eig_cuda",
     "linalg_eigvals": "linalg_eig_cuda", "linalg_lu": "lu_factor_cusolver", "linalg_lu_factor_ex": "lu_factor_cusolver",
@@ -134,7 +135,7 @@ _ALSO_INTEGERS = {"histc": INTEGERS, "abs": frozenset((torch.bool,)), "trace": f
 # What CUDA computes of integers, it computes as this dtype.
 THROUGH = {**dict.fromkeys(INTEGERS, torch.float64), torch.bool: torch.uint8}
 
-_SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
+_SPOKEN = re.compile(r"\"([\w.]+)\" not implemented for '(\w+)'")
 _NAMES = {
     "Byte": torch.uint8, "Char": torch.int8, "Short": torch.int16, "Int": torch.int32, "Long": torch.int64,
     "Half": torch.float16, "BFloat16": torch.bfloat16, "Float": torch.float32, "Double": torch.float64,

@@ -30,6 +30,7 @@ BY_KERNEL = {
     "nll_loss_out_frame": "nll_loss_forward_reduce_cuda_kernel_2d", "addmm_impl_cpu_": "addmm_cuda",
     "addmv_impl_cpu": "addmv_impl_cuda", "bmm": "baddbmm_cuda", "baddbmm": "baddbmm_cuda",
     "GeluKernelImpl": "GeluCUDAKernelImpl", "cholesky_cpu": "cholesky_cusolver",
+    "lu_cpu": "lu_factor_cusolver",
     "adaptive_avg_pool2d": "adaptive_avg_pool2d_cuda", "addcmul_cpu_out": "addcmul_cuda",
     "addcdiv_cpu_out": "addcdiv_cuda", "lerp_kernel_scalar": "lerp_cuda", "lerp_kernel_tensor": "lerp_cuda",
     "logcumsumexp_out_cpu": "logcumsumexp_cuda", "nonzero_count_cpu": "nonzero_cuda", "pow": "pow_cuda",
@@ -40,7 +41,7 @@ BY_KERNEL = {
     **{f"scatter_gather_tensor_cpu_reduce_{name}": f"scatter_reduce_cuda_{name}_" for name in ("amax", "amin", "mean")},
 }  # fmt: skip
 
-_SPOKEN = re.compile(r"\"(\w+)\" not implemented for '(\w+)'")
+_SPOKEN = re.compile(r"\"([\w.]+)\" not implemented for '(\w+)'")
 _TYPE = re.compile(r"(?<=but got )(CPU(?=\w+Type instead)|torch\.(?=\w+Tensor instead))")
 # Sentences of the CPU's kernels, and what stands in their place in ATen/native/cuda (Sort.cpp, TensorTopK.cu).
 _SENTENCES = {

@@ -43,9 +43,9 @@ def _seed(seed: int, gpus: Any) -> None:
         randomness.defaults[gpu].manual_seed(int(seed))
 
 
-def _set_all_states(states: Any) -> None:
-    for generator, state in zip(randomness.defaults, states):  # noqa: B905 - as PyTorch, use those that exist
-        generator.set_state(state.cpu())
+def _set_all_states(new_states: Any) -> None:
+    for index, state in enumerate(new_states):
+        _generator(index).set_state(state)
 
 
 def answers() -> dict[str, Any]:
@@ -58,7 +58,7 @@ def answers() -> dict[str, Any]:
         "seed_all": lambda: [generator.seed() for generator in randomness.defaults] and None,
         "initial_seed": lambda: randomness.defaults[devices.current()].initial_seed(),
         "get_rng_state": lambda device=name: _generator(device).get_state(),
-        "set_rng_state": lambda state, device=name: _generator(device).set_state(state.cpu()) and None,
+        "set_rng_state": lambda new_state, device=name: _generator(device).set_state(new_state) and None,
         "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: devices.count()]],
         "set_rng_state_all": _set_all_states,
     }

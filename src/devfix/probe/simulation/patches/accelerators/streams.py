@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from typing import Any
@@ -124,9 +125,22 @@ class Event:
         return None if self.moment is None else devices.SHOWN[self._gpu]
 
     def record(self, stream: Any = None) -> None:
-        """Record the time."""
-        self.moment = time.perf_counter()
-        self._gpu = devices.current() if stream is None else stream.device_index
+        """Record the time. Raises for a stream of another device than before (CUDAEvent.h, XPUEvent.h)."""
+        gpu = devices.current() if stream is None else stream.device_index
+        if self.moment is not None and gpu != self._gpu:
+            raise RuntimeError(f"Event device {self._gpu} does not match recording stream's device {gpu}.")
+        self.moment, self._gpu = time.perf_counter(), gpu
+
+    @property
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.cuda_event)
+
+    def __repr__(self) -> str:
+        kind = kinds.now()
+        if kind.name == "xpu":
+            state = f"sycl_event={self.cuda_event:#x}" if self.cuda_event else "uninitialized"
+            return f"torch.xpu.Event({state})"
+        return f"<{kind.module}.Event {f'{self.cuda_event:#x}' if self.cuda_event else 'uninitialized'}>"
 
     def ipc_handle(self) -> bytes:
         """Return a handle for another process, of as many bytes as cudaIpcEventHandle_t has."""

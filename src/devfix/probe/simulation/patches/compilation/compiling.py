@@ -55,20 +55,8 @@ def _reading(original: Any) -> Any:
     return read
 
 
-def _refusing(original: Any) -> Any:
-    def export(mod: Any, *args: Any, **kwargs: Any) -> Any:
-        held: tuple[Any, ...] = (*mod.parameters(), *mod.buffers()) if isinstance(mod, torch.nn.Module) else ()
-        if any(tensor._devfix_gpu >= 0 for tensor in held):
-            # Its fake CUDA tensors would abort the process in a CPU build, which has no guard for the device.
-            raise NotImplementedError("torch.export does not run on simulated GPUs: move the module to the CPU first")
-        return original(mod, *args, **kwargs)
-
-    return export
-
-
 def install() -> None:
     """Patch the compilers."""
-    wrap(torch.export, "export", _refusing)
     wrap(torch, "compile", _compiling)
     whole_graphs.install()
     if not hasattr(torch._C, "_cuda_CUDAAllocator_AllocatorState"):

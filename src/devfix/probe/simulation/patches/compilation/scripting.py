@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from ...accelerators import devices, kinds
+from ...dispatcher import dispatch
 from ...patching import replace, undo_with, wrap
 
 _KINDS: tuple[Any, ...] = (torch._C.ScriptFunction, torch._C.ScriptMethod)
@@ -19,6 +20,7 @@ _READ = ("graph", "inlined_graph", "code", "code_with_constants")
 _graph_of = {kind: kind.graph.fget for kind in _KINDS}  # PyTorch's own: those below restore what they return
 _DEVICES = ("Device", "Device?", "Optional[Device]")
 _LAZY = re.compile(r"\blazy:(\d+)")
+_WORDLESS = "\nRuntimeError: \n"
 _libraries: list[Any] = []
 _changed: set[str] = set()  # the functions of the program, by their qualified names
 _OPERATORS = {
@@ -117,9 +119,21 @@ def _running(original: Any) -> Any:
         if _ready.get(id(self)) is not self:
             _prepare(self)
             _ready[id(self)] = self
-        return original(self, *args, **kwargs)
+        dispatch.latest.text = ""
+        try:
+            return original(self, *args, **kwargs)
+        except RuntimeError as error:
+            _complete(error)
+            raise
 
     return __call__
+
+
+def _complete(error: RuntimeError) -> None:
+    """Add what the operator said to an error of TorchScript, which has no words for errors raised in Python."""
+    text = str(error)
+    if text.endswith(_WORDLESS) and dispatch.latest.text:
+        error.args = (f"{text[:-1]}{dispatch.latest.text}\n",)
 
 
 _ready: dict[int, Any] = {}

@@ -36,8 +36,26 @@ def _by_mode(original: Any) -> Any:
     return handle
 
 
+def _shown(value: Any) -> Any:
+    return devices.outer(value) if isinstance(value, torch.device) else value
+
+
+def _showing(original: Any) -> Any:
+    """Let a fake tensor have the device that Python names, whatever a constructor or a move was given inside."""
+
+    def run(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = {name: _shown(value) for name, value in (kwargs or {}).items()}
+        return original(self, func, types, tuple(map(_shown, args)), given)
+
+    return run
+
+
 def install() -> None:
     """Patch the device of fake tensors in C++."""
+    mode = fake_tensor.FakeTensorMode
+    # As without a GPU: numbers become fake tensors on the host, and are moved by an operator that the mode sees.
+    replace(mode, "avoid_device_init", property(lambda self: True))
+    wrap(mode, "dispatch", _showing)
     replace(fake_tensor, "init_gpu_context", lambda device: None)  # would initialize the driver in a CUDA build
     wrap(fake_tensor.FakeTensor, "__torch_dispatch__", _by_class)
     original = _handlers.get(_asks_device)

@@ -1,0 +1,147 @@
+"""Generators of simulated GPUs: the CPU's algorithm, and the state of CUDA's, a seed and an offset."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import torch
+
+from . import devices, kinds
+
+_STATE_BYTES = torch.default_generator.get_state().numel()
+_CUDA_BYTES = (16, 8)  # CUDAGeneratorImpl::set_state: the offset may be missing
+_STEP = 4  # by which a kernel moves the offset that draws at most 4 numbers in each thread, as most do
+_SKIPPED = 1 << 20  # numbers, at most, so that an offset begins elsewhere than the seed
+_KEPT = 4096  # states, of 5 KB each
+
+raw_state = torch.Generator.get_state
+set_raw_state = torch.Generator.set_state
+_below = torch._C._DisableTorchDispatch  # active while the object exists
+# The states of the CPU's algorithm behind the seeds and offsets that programs have been given, the latest last.
+_known: dict[bytes, torch.Tensor] = {}
+
+
+class Generator(torch.Generator):
+    """A generator of a simulated GPU: the CPU's algorithm, with its own device.
+
+    On CUDA a state is a seed and an offset, which grows with each draw (ATen/cuda/CUDAGeneratorImpl.cpp).
+    """
+
+    _devfix_gpu = -1
+    _devfix_draws = 0
+    _devfix_shared: Any = None  # what stands for the state that `graphsafe_get_state` shares
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        """The device whose operators may use this generator."""
+        return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
+
+    def manual_seed(self, seed: int) -> Any:
+        """Set the seed, and the offset to 0."""
+        super().manual_seed(seed)
+        self._devfix_draws = 0
+        return self
+
+    def seed(self) -> int:
+        """Set a seed that differs each time, and return it."""
+        self._devfix_draws = 0
+        return super().seed()
+
+    def clone_state(self) -> Any:
+        """Return a new generator of the same device, in the same state."""
+        made = _twin(self)
+        made._devfix_draws = self._devfix_draws
+        set_raw_state(made, raw_state(self))
+        return made
+
+    def get_offset(self) -> int:
+        """Return the offset."""
+        return self._devfix_draws * _STEP
+
+    def set_offset(self, offset: int) -> Any:
+        """Set the offset, with the seed that there is."""
+        if offset % _STEP:
+            raise RuntimeError("offset must be a multiple of 4")
+        self._place(_key(self.initial_seed(), offset))
+        return self
+
+    def get_state(self) -> torch.Tensor:
+        """Return the state: the seed and the offset on CUDA, all of it elsewhere."""
+        state = raw_state(self)
+        if not kinds.now().is_cuda:
+            return state
+        key = _key(self.initial_seed(), self.get_offset())
+        _known.pop(key, None)
+        _known[key] = state
+        if len(_known) > _KEPT:
+            del _known[next(iter(_known))]
+        guard = _below()
+        try:
+            return torch.frombuffer(bytearray(key), dtype=torch.uint8).clone()
+        finally:
+            del guard
+
+    def set_state(self, new_state: torch.Tensor) -> Any:
+        """Set a state. One that `get_state` has returned in this process brings back its numbers."""
+        if not kinds.now().is_cuda:
+            return super().set_state(new_state)
+        if not isinstance(new_state, torch.Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if new_state.device.type != "cpu" or new_state.dtype is not torch.uint8 or not new_state.is_contiguous():
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if new_state.numel() not in _CUDA_BYTES:
+            raise RuntimeError("RNG state is wrong size")
+        self._place(bytes(new_state.tolist()).ljust(16, b"\0"))
+        return self
+
+    def graphsafe_get_state(self) -> Any:
+        """Return a generator in the same state; it gets none of the later draws, as one that shares it would."""
+        if self._devfix_shared is None:
+            self._devfix_shared = object()
+        made = self.clone_state()
+        made._devfix_shared = self._devfix_shared
+        return made
+
+    def graphsafe_set_state(self, state: Any) -> Any:
+        """Take the state of another generator, unless it is the own one."""
+        if not isinstance(state, Generator):
+            raise RuntimeError("Expected a CUDA Generator")
+        if state._devfix_shared is None or state._devfix_shared is not self._devfix_shared:
+            set_raw_state(self, raw_state(state))
+            self._devfix_draws, self._devfix_shared = state._devfix_draws, state._devfix_shared
+        return self
+
+    def _place(self, key: bytes) -> None:
+        seed, offset = struct.unpack("<Qq", key)
+        if offset % _STEP:
+            raise RuntimeError("offset must be a multiple of 4")
+        known = _known.get(key) if offset else None
+        if known is not None:
+            set_raw_state(self, known)
+        else:
+            super().manual_seed(seed)
+            guard = _below()  # for C++ it is a generator of the CPU
+            torch.empty(min(offset // _STEP, _SKIPPED)).uniform_(generator=self)
+            del guard
+        self._devfix_draws = offset // _STEP
+
+    def __reduce__(self) -> Any:
+        """Pickle the generator with its own device, and with all of its state."""
+        make_one, _, (seed, _, state) = super().__reduce__()
+        return make_one, (self.device,), (seed, self.get_offset(), state)
+
+    def __setstate__(self, state: Any) -> None:
+        seed, offset, whole = state
+        if whole.numel() != _STATE_BYTES:  # it comes from a real GPU
+            return self._place(_key(seed, offset or 0))
+        set_raw_state(self, whole)
+        self._devfix_draws = (offset or 0) // _STEP
+
+
+def _key(seed: int, offset: int) -> bytes:
+    return struct.pack("<Qq", seed % (1 << 64), offset)
+
+
+def _twin(generator: Any) -> Any:
+    return torch.Generator(generator.device)
