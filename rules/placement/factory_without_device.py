@@ -2,11 +2,29 @@
 
 from collections.abc import Iterator
 
-from devfix.sdk import FACTORIES, Change, Confidence, Context, CreationRule, Site, has_device_name
+import libcst as cst
+
+from devfix.sdk import (
+    FACTORIES,
+    Change,
+    Confidence,
+    Context,
+    CreationRule,
+    Definition,
+    Site,
+    argument,
+    device_parameter_added,
+    has_device_name,
+    last_name,
+)
 
 
 class FactoryWithoutDevice(CreationRule):
-    """Passes a device to the factory, or moves the result of one that takes none."""
+    """Passes a device to the factory, or moves the result of one that takes none.
+
+    A tensor that is trained (`requires_grad=True`) is created there: an optimizer takes no copy of it, and a copy where
+    it is used would be made in each step. A function that knows no device gets a parameter for it.
+    """
 
     # A fix where a tensor is created covers all its uses.
     supersedes = (
@@ -30,8 +48,10 @@ class FactoryWithoutDevice(CreationRule):
         return f"{reason} The constructor that made it has a name for that device." if is_given else ""
 
     def rate(self, ctx: Context) -> Confidence:
-        """Return the best confidence if the constructor had the device in scope."""
-        return Confidence.DIRECT if ctx.is_held else super().rate(ctx)
+        """Return the best confidence if the constructor had the device in scope; what is trained counts as near."""
+        if ctx.is_held:
+            return Confidence.DIRECT
+        return self.confidence if any(_is_trained(site) for site in ctx.creation_sites()) else super().rate(ctx)
 
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
         """Name the device; for what a module holds, only if the constructor has a parameter for it."""
@@ -39,3 +59,27 @@ class FactoryWithoutDevice(CreationRule):
             yield from site.add_device()
         if not ctx.is_held and site.call(*FACTORIES) is None:
             yield from site.move_result()
+        if not ctx.is_held and _is_trained(site):
+            yield from _ask_for_device(ctx, site)
+
+
+def _is_trained(site: Site) -> bool:
+    """Return whether the call here creates a tensor that is trained: `torch.zeros(3, requires_grad=True)`."""
+    call = site.call(*FACTORIES)
+    wanted = argument(call, "requires_grad") if call is not None else None
+    if wanted is not None:
+        return site.file.code(wanted.value) == "True"
+    method = site.file.parent(call) if call is not None else None
+    return isinstance(method, cst.Attribute) and method.value is call and method.attr.value == "requires_grad_"
+
+
+def _ask_for_device(ctx: Context, site: Site) -> Iterator[Change]:
+    """Yield changes that give the function a parameter for the device, which the call that ran passes."""
+    function, call, event = site.function, site.call(*FACTORIES), ctx.creation
+    outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None
+    if function is None or call is None or outer is None:
+        return
+    for device in outer.device_expressions():
+        title = f"Create `{last_name(call.func)}(…)` on `{device}`, by a parameter `device`"
+        made = Definition(site.file, function)
+        yield from device_parameter_added(ctx.repository, made, outer.node, device, [call], title)

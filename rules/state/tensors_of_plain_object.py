@@ -1,30 +1,49 @@
 """An object that is not a module keeps its tensors on the device on which its constructor created them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from devfix.sdk import (
+    FACTORIES,
     CallSite,
     Change,
     Confidence,
     Context,
+    Definition,
     File,
     OperandRule,
     Safety,
     StoredAttribute,
+    add_keyword,
+    argument,
+    device_parameter_added,
     is_move,
+    last_name,
     remove_move,
+    rewrite,
     stored_attributes,
 )
 
 MOST = 6  # attributes moved by one change; an object with more needs its own method
 MOVERS = ("to", "cuda", "_apply")
+ITEMS = ("__getitem__", "__iter__", "__next__")  # of a data set or a loader
+
+
+@dataclass(frozen=True)
+class Used:
+    """The tensors of an object on the wrong device that its methods read, and how many methods do."""
+
+    names: list[str]
+    methods: int
 
 
 class TensorsOfPlainObject(OperandRule):
-    """Moves all tensors of the object that its methods use, where it is constructed: once, for all methods."""
+    """Creates the object's tensors on the device, by a parameter of its constructor, or moves them behind the call.
+
+    That is done once, for all methods; where only one method uses them, other rules come first.
+    """
 
     confidence = Confidence.NEARBY
     message = (
@@ -36,21 +55,33 @@ class TensorsOfPlainObject(OperandRule):
         """Require an attribute of a plain object that its constructor created."""
         return _find_kept(ctx) is not None
 
+    def rate(self, ctx: Context) -> Confidence:
+        """Return a lower confidence if one method alone uses the tensors, which may be moved there as well."""
+        found = _find_kept(ctx)
+        inside = ctx.sources.file(found.maker.places[0]) if found is not None and found.maker is not None else None
+        used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
+        return Confidence.INDIRECT if used is not None and used.methods == 1 else self.confidence
+
     def propose(self, ctx: Context) -> Iterator[Change]:
-        """Insert the moves after the statement that assigns the object."""
+        """Create them on the device first; else insert the moves after the statement that assigns the object."""
         found = _find_kept(ctx)
         places = found.maker.places if found is not None and found.maker is not None else ()
         inside = ctx.sources.file(places[0]) if places else None
         site = ctx.call_at(next((each for each in places if not each.function.endswith("__init__")), None))
         if found is None or inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
-        names, target = _find_used(ctx, found, inside), _target(site)
-        for device in site.device_expressions() if names and target else ():
-            if not device.startswith(f"{target}."):
-                lines = [f"{target}.{name} = {target}.{name}.to({device})" for name in names]
-                title = f"Move {', '.join(f'`{name}`' for name in names)} of `{target}` to `{device}`"
-                changes = site.insert_after(lines, title, Safety.LIKELY)
-                yield from (replace(each, joint=len(names) > 1) for each in changes)
+        used, target = _find_used(ctx, found, inside), _target(site)
+        if used is None:
+            return
+        names = used.names
+        devices = [each for each in site.device_expressions() if not target or not each.startswith(f"{target}.")]
+        for created in _created_there(ctx, inside, found, site, devices):
+            yield replace(created, joint=len(names) > 1)
+        for device in devices if target and used.methods > 1 else ():
+            lines = [f"{target}.{name} = {target}.{name}.to({device})" for name in names]
+            title = f"Move {', '.join(f'`{name}`' for name in names)} of `{target}` to `{device}`"
+            changes = site.insert_after(lines, title, Safety.LIKELY)
+            yield from (replace(each, joint=len(names) > 1) for each in changes)
 
 
 def _find_kept(ctx: Context) -> StoredAttribute | None:
@@ -61,19 +92,49 @@ def _find_kept(ctx: Context) -> StoredAttribute | None:
     return None
 
 
-def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
+def _created_there(
+    ctx: Context, file: File, found: StoredAttribute, site: CallSite, devices: list[str]
+) -> Iterator[Change]:
+    """Yield changes that create the constructor's tensors on the device, which it is given, or is to be given."""
+    made = ctx.site_at(found.maker.places[0]) if found.maker is not None else None
+    constructor = made.function if made is not None else None
+    if made is None or constructor is None:
+        return
+    calls = [each for each in file.within(constructor) if isinstance(each, cst.Call)]
+    factories = [each for each in calls if file.function_of(each) is constructor and _is_factory(file, each)]
+    owner = made.place.function.rpartition(".")[0]
+    if given := made.device_parameter(ctx.target_device):
+        edits = {each: add_keyword(each, "device", given) for each in factories}
+        yield from rewrite(file, edits, f"Create the tensors of {owner} on its `{given}`", Safety.SAFE)
+        return
+    for device in devices:
+        title = f"Create the tensors of {owner} on `{device}`, by a parameter `device`"
+        where = (ctx.repository, Definition(file, constructor), site.node, device)
+        yield from device_parameter_added(*where, factories, title, Safety.LIKELY)
+
+
+def _is_factory(file: File, call: cst.Call) -> bool:
+    """Return whether a call creates a tensor where the default device is, and leaves it there."""
+    name, method = last_name(call.func), file.parent(call)
+    moved = file.parent(method) if isinstance(method, cst.Attribute) and method.value is call else None
+    is_moved = isinstance(moved, cst.Call) and (is_move(moved) or last_name(moved.func) == "numpy")
+    is_known = name in FACTORIES and not name.endswith("_like") and file.qualified_name(call.func).startswith("torch.")
+    return is_known and not is_moved and argument(call, "device") is None
+
+
+def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     """Return the object's tensors on the wrong device that its methods read.
 
-    There are none if only one method uses them, or if the class keeps one of them on the host.
+    Returns None if the class keeps one of them on the host, or is a collection, whose items are moved.
     """
     node = file.root_at(found.maker.places[0]) if found.maker is not None else None
     holder = file.class_of(node) if node is not None else None
     scope = ctx.failure.frames[found.frame].scope
     device = next((each.device for each in scope if each.expression == f"{found.whole}.{found.attribute}"), "")
     if holder is None or any(
-        isinstance(each, cst.FunctionDef) and each.name.value in MOVERS for each in file.within(holder)
+        isinstance(each, cst.FunctionDef) and each.name.value in (*MOVERS, *ITEMS) for each in file.within(holder)
     ):
-        return []
+        return None
     tensors = [each.expression.rpartition(".") for each in scope if each.kind == "tensor" and each.device == device]
     names, functions = [], set[cst.FunctionDef]()
     for name in (name for whole, _, name in tensors if whole == found.whole and name.isidentifier()):
@@ -81,10 +142,10 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> list[str]:
         methods = {reader for reader in readers if reader is not None and reader.name.value != "__init__"}
         reads = file.find(holder, f"self.{name}")
         if any(_stays_on_host(file, read) or _is_filled(file, read) for read in reads):
-            return []
+            return None
         names += [name] if methods else []
         functions |= methods
-    return names if len(functions) > 1 and len(names) <= MOST else []
+    return Used(names, len(functions)) if 0 < len(names) <= MOST else None
 
 
 def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:

@@ -26,7 +26,7 @@ from devfix.sdk.fixes.followed_devices import followed
 from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.modules import largest_misplaced_module, root_modules
 from devfix.sdk.fixes.moves import is_written_to
-from devfix.sdk.fixes.parameters import parameter_added
+from devfix.sdk.fixes.parameters import device_parameter_added, parameter_added
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, ModuleRule, SourceRule
 from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill_message
@@ -71,7 +71,7 @@ from devfix.source.queries.reading import assigned_values, assignments, definiti
 from devfix.source.queries.repository import Definition, Repository
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.3"
+__version__ = "2.4"
 
 __all__ = [
     "FACTORIES",
@@ -133,6 +133,7 @@ __all__ = [
     "device_in",
     "device_literal",
     "device_names",
+    "device_parameter_added",
     "device_text",
     "dominating",
     "expression",

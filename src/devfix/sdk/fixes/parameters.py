@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import libcst as cst
 
@@ -24,11 +25,13 @@ def parameter_added(
     default: str = "",
     title: str = "",
     safety: Safety = Safety.LIKELY,
+    inside: Mapping[cst.Call, cst.Call] | None = None,
 ) -> Iterator[Change]:
     """Yield one change that adds a parameter to a function, and passes it at every call in the repository.
 
-    `passed` is the expression that callers pass, or gives it for a call; "" leaves the call to the `default`. Yields
-    nothing if the function has the parameter, or a call without a default would get no argument.
+    `passed` is the expression that callers pass, or gives it for a call; "" leaves the call to the `default`. `inside`
+    replaces calls in the function's own file, such as those that use the parameter. Yields nothing if the function has
+    the parameter, or a call without a default would get no argument.
 
     >>> forward = ctx.repository.definition("main.Model.forward")
     >>> made = next(parameter_added(ctx.repository, forward, "device", '"cuda"', default="None"))
@@ -42,7 +45,7 @@ def parameter_added(
     if not isinstance(node, cst.FunctionDef) or name in parameters(node):
         return
     edits: dict[File, dict[cst.CSTNode, cst.CSTNode]] = {
-        function.file: {node.params: _with_parameter(node.params, name, default)}
+        function.file: {node.params: _with_parameter(node.params, name, default), **dict((inside or {}).items())}
     }
     for file, call in repository.callers(function):
         value = passed if isinstance(passed, str) else passed(file, call)
@@ -56,6 +59,45 @@ def parameter_added(
     whole = join_changes(words, *changes)
     if whole is not None:
         yield whole
+
+
+def device_parameter_added(
+    repository: Repository,
+    function: Definition,
+    ran: cst.Call,
+    device: str,
+    factories: Sequence[cst.Call],
+    title: str,
+    safety: Safety = Safety.SAFE,
+) -> Iterator[Change]:
+    """Yield a change by which a function creates tensors on a device that the call `ran` passes; other calls pass none.
+
+    `factories` are the calls in the function that create them. Yields nothing if the function knows a `device` already,
+    takes `**` arguments, which may have one, or if the call is not known to be one of its own.
+
+    >>> forward = ctx.repository.definition("main.Model.forward")
+    >>> file, ran = next(ctx.repository.callers(forward))
+    >>> factories = [ctx.call_at(ctx.created_at).node]
+    >>> made = next(device_parameter_added(ctx.repository, forward, ran, '"cuda"', factories, "Take a device"))
+    >>> print("\\n".join(made.edits[0].after.decode().splitlines()[9:11]))
+        def forward(self, x, device=None):
+            positions = torch.arange(x.shape[1], device=device)
+    """
+    node = function.node
+    if not isinstance(node, cst.FunctionDef) or not factories or node.params.star_kwarg is not None:
+        return
+    known = parameters(node)
+    if any("device" in each for each in known) or function.file.find(node, "device"):
+        return
+    if not any(call is ran for _, call in repository.callers(function)):
+        return
+    inside = {each: add_keyword(each, "device", "device") for each in factories}
+    passed = partial(_passed_by, ran, device)
+    yield from parameter_added(repository, function, "device", passed, "None", title, safety, inside)
+
+
+def _passed_by(ran: cst.Call, device: str, _: File, call: cst.Call) -> str:
+    return device if call is ran else ""
 
 
 def _with_parameter(given: cst.Parameters, name: str, default: str) -> cst.Parameters:
