@@ -67,11 +67,22 @@ class Counted(torch.nn.Module):
 
     def centers(self):
         return self.edges[1:] - 0.5
+
+class Average:
+    def __init__(self, device="cpu"):
+        self.device = torch.device(device)
+
+    def mean_of(self, x):
+        return torch.zeros(1, device=self.device) + x.mean().item()
+
+class Plain:
+    def mean_of(self, x):
+        return torch.zeros(1) + x.mean().item()
 """
 
 TESTS = """
 import torch
-from library import Counted, Graph, Larger, Ordered, Store, degrees, labels
+from library import Average, Counted, Graph, Larger, Ordered, Plain, Store, degrees, labels
 
 x = torch.ones(3)
 
@@ -79,6 +90,12 @@ def filled(device=None):
     store = Store()
     store.held.append(torch.ones(3, device=device))
     return store
+
+def test_object_that_takes_a_device():
+    assert Average().mean_of(x).item() == 1
+
+def test_object_that_takes_none():
+    assert Plain().mean_of(x).item() == 1
 
 def test_object():
     assert degrees([Graph(x)]).tolist() == [3]
@@ -133,6 +150,7 @@ def test_what_is_given_and_what_is_kept(pytester: pytest.Pytester) -> None:
     found = {each["test"].partition("::test_")[2]: each["silent"] for each in told if each["silent"]}
     assert {name: [(each["kind"], each["function"]) for each in silent] for name, silent in found.items()} == {
         "object": [("result-on-host", "degrees")],
+        "object_that_takes_none": [("result-on-host", "Plain.mean_of")],
         "attribute_of_an_object": [("result-on-host", "labels")],
         "own_method": [("result-on-host", "Graph.weights")],
         "another": [("result-on-host", "Store.to_other")],

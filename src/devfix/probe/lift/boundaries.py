@@ -41,7 +41,8 @@ class Creation:
     """The place where the code under test created a host tensor, the call of test code around it, and its arguments.
 
     `could_say` is whether the call has a `device` that the test has left out. `owner` is a weak reference to the object
-    whose method is called, None where it is no method.
+    whose method is called, None where it is no method. `is_chosen`: it was created by a method of an object that takes
+    a device when it is made, and does not move. A metric with `device="cpu"` accumulates on the host by choice.
     """
 
     token: Token
@@ -53,6 +54,7 @@ class Creation:
     peer: Any  # a weak reference to one of the tensors on a GPU that the call was given, None where there is none
     could_say: bool = False
     owner: Any = None
+    is_chosen: bool = False
 
 
 _creations: dict[int, Creation] = {}  # by the moment
@@ -68,7 +70,13 @@ def note(made: Any, frame: FrameType) -> None:
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             _creations[moment] = Creation(
-                token(call), *place, called(call), *place_of_arguments(call), _leaves_device_out(call), _owner(call)
+                token(call),
+                *place,
+                called(call),
+                *place_of_arguments(call),
+                _leaves_device_out(call),
+                _owner(call),
+                _is_made_for_device(frame),
             )
 
 
@@ -103,6 +111,16 @@ def peer_of(tensor: Any) -> Any | None:
 def _leaves_device_out(call: FrameType) -> bool:
     """Return whether a call has a parameter `device` that says nothing, or the host."""
     return "device" in parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
+
+
+def _is_made_for_device(frame: FrameType) -> bool:
+    """Return whether a frame is of a method of an object whose class takes a `device`, and which does not move."""
+    first = parameters(frame.f_code)[:1]
+    thing = frame.f_locals.get(first[0]) if first == ("self",) else None
+    if thing is None or isinstance(thing, torch.nn.Module) or hasattr(type(thing), "to"):
+        return False
+    made_by = (getattr(vars(kind).get("__init__"), "__code__", None) for kind in type(thing).__mro__)
+    return any("device" in parameters(code) for code in made_by if code is not None)
 
 
 def forget() -> None:

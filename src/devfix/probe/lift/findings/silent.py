@@ -63,7 +63,7 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
         # A test may look at the attribute itself, and at what it computes of it; the rest came from a method.
         return (not is_read or _is_computed(value, holder)) and _note_kept(value, holder, None)
     creation = boundaries.creation_of(value)
-    if creation is None or creation.given != Given.GPU:
+    if creation is None or creation.given != Given.GPU or creation.is_chosen:
         return False
     return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, "")
 
