@@ -204,10 +204,20 @@ def _accept_index(original: Any) -> Any:
         if type(kwargs.get("device")) is int:
             kwargs["device"] = torch.device(kinds.now().name, kwargs["device"])
         if kwargs.get("out") is not None and kwargs.get("device") is not None:
+            _check_out(kwargs["device"], kwargs["out"], name)
             kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
         return original(*args, **kwargs)
 
     return call
+
+
+def _check_out(device: Any, out: Any, name: str) -> None:
+    """Raise what `check_out_type_matches` in torch/csrc does, which would name the shell's device."""
+    asked, found = torch.device(device).type, out.device.type if isinstance(out, Tensor) else ""
+    if found and asked != found:
+        error = RuntimeError(f"device type {asked} does not match device type of out parameter ({found})")
+        hooks.failed(error, f"torch.{name}", (out,), {})
+        raise error
 
 
 def _inward(original: Any) -> Any:
