@@ -61,5 +61,13 @@ def normalizing_batches(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
             )
 
 
+@refuses("bernoulli")
+def drawing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`bernoulli_kernel` in DistributionTemplates.h, which CUDA's kernels use."""
+    chances = [each for each in cells if isinstance(each, torch.Tensor)][-1]
+    if not chances.is_floating_point():
+        raise RuntimeError(f"expected probabilities tensor to have floating type, got {SCALARS[chances.dtype]}")
+
+
 def _other_type(expected: Any, found: Any) -> RuntimeError:
     return RuntimeError(f"expected scalar type {SCALARS[expected.dtype]} but found {SCALARS[found.dtype]}")

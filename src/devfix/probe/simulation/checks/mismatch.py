@@ -33,6 +33,8 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
     kind = kinds.now()
     if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)
+    if kind.checks_arguments and entry is not None and entry.sizes_outputs:
+        check_outputs(func, args, kwargs)
     if entry is not None and entry.absent:
         raise messages.no_kernel(plan.name)
     by_hand = CHECKS.get(base) if kind.checks_arguments else mps_checks.CHECKS.get(base) or CHECKS.get(base)
@@ -83,6 +85,17 @@ def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None
                 method = cudnn_method(given) if entry.name == "native_batch_norm" else ""
                 method = method or entry.method(key, is_out)
                 raise messages.argument_mismatch(argument.name, tensor.device, common, method)
+
+
+def check_outputs(func: Any, args: Any, kwargs: Any) -> None:
+    """Check as `resize_out` of the generated kernels does, for the operators that set their outputs first."""
+    given = bind(func, args, kwargs)
+    arguments = func._schema.arguments
+    ins, outs = ([given.get(each.name) for each in arguments if each.is_out is is_out] for is_out in (False, True))
+    home = next((value.device for value in ins if isinstance(value, Tensor)), devices.CPU)
+    for value in outs:
+        if home.type != "cpu" and isinstance(value, Tensor) and value.device != home:
+            raise RuntimeError(f"Expected out tensor to have device {home}, but got {value.device} instead")
 
 
 def cudnn_method(given: dict[str, Any]) -> str:

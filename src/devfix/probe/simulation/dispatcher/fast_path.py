@@ -15,7 +15,7 @@ from .. import hooks
 from ..accelerators import devices, randomness
 from ..accelerators.devices import CPU
 from ..native import loading as native
-from ..operator_tables.dtypes import PRODUCTS
+from ..operator_tables.dtypes import FACTORS, PRODUCTS
 from ..tensors.tensor import Tensor, wrap, wrap_new
 from . import composite_path
 from .composite_path import PLAIN, alone, listening
@@ -138,6 +138,16 @@ def _simple(values: Any) -> bool:
 def of_product(original: Any, func: Any) -> Any:
     """Do the same as `of_two`, for matrix products, which CUDA supports for fewer dtypes than the CPU."""
     return of_two(original, func, PRODUCTS)
+
+
+def of_factors(original: Any, func: Any) -> Any:
+    """Do the same as `of_two`, for elementwise products, which CUDA does not support for float8."""
+    return of_two(original, func, FACTORS)
+
+
+def of_factors_sign(original: Any, func: Any) -> Any:
+    """Do the same as `of_sign`, for elementwise products."""
+    return of_sign(original, func, FACTORS)
 
 
 def of_two(original: Any, func: Any, taken: Any = None) -> Any:

@@ -123,7 +123,15 @@ def _int8_product(one: Any, two: Any, **kwargs: Any) -> Any:
     return _aten._int_mm(one, two, **kwargs)
 
 
+def _sum_of_numbers(source: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Return `nansum`, of complex numbers too, which `nansum_out` in ReduceOps.cpp refuses on the CPU alone."""
+    if not source.is_complex():
+        return _aten.nansum.default(source, dim, keepdim, dtype=dtype)
+    return _aten.sum.dim_IntList(source.masked_fill(source.isnan(), 0), dim, keepdim, dtype=dtype)
+
+
 _KERNELS: dict[str, Callable[..., Any]] = {
+    "aten::nansum": _sum_of_numbers,
     "aten::_int_mm": _int8_product,
     "aten::_convert_weight_to_int4pack": pack,
     "aten::_weight_int4pack_mm": _int4_product,

@@ -59,6 +59,8 @@ def solve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Factor into L and U; without pivoting on a GPU alone (ATen/native/BatchLinearAlgebra.cpp)."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
+    if gpu == MIXED:
+        return mismatch.judge(plan, func, args, kwargs, cells)
     if plan.refused is not None and gpu is not None and gpu >= 0:
         dtypes.refuse(plan.refused, cells, keywords)
     if gpu is None or gpu < 0 or _pivots(cells, keywords):

@@ -187,6 +187,8 @@ def pack(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def copy_part(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Copy a part by `narrow` on a GPU: only the CPU has a kernel, with checks of its own."""
     if args[0]._devfix_gpu >= 0 and args[0].layout is torch.strided:
+        if plan.name.endswith(".out"):
+            raise messages.no_kernel(plan.name)
         return mismatch.decompose(func, "CompositeExplicitAutogradNonFunctional", args, kwargs)
     return _in_place_of(func, args, kwargs)
 

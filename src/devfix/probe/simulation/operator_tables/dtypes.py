@@ -53,6 +53,8 @@ class Refusal(NamedTuple):
     check: Callable[[Sequence[Any], dict[str, Any]], None] | None = None
 
 
+# What elementwise products support, which the CPU's kernels compute of float8 too.
+FACTORS = frozenset(dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)) - _FLOAT8
 _CONVOLVING = Refusal("cudnn", INTEGERS | {torch.bool})
 
 # Supported on the CPU and not on CUDA, by the operator's base name without the underscore of in-place variants.
@@ -60,6 +62,7 @@ REFUSED: dict[str, Refusal] = {
     **dict.fromkeys(("mm", "addmm", "_addmm_activation", "addbmm"), Refusal("addmm_cuda", _NO_PRODUCT, False)),
     **dict.fromkeys(("bmm", "baddbmm"), Refusal("baddbmm_cuda", _NO_PRODUCT, False)),
     **dict.fromkeys(("mv", "addmv"), Refusal("addmv_impl_cuda", _NO_PRODUCT, False)),
+    "mul": Refusal("mul_cuda", _FLOAT8),
     "dot": Refusal("dot", _NO_PRODUCT),
     "vdot": Refusal("vdot", _NO_PRODUCT),
     **dict.fromkeys(("convolution", "_convolution", "convolution_overrideable"), _CONVOLVING),
@@ -231,6 +234,6 @@ def cuda_message(text: str, base: str, dtype: torch.dtype | None = None) -> str:
             other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
             other = other or (REFUSED[base].kernel if base in REFUSED else "") or kernel_names.BY_OPERATOR.get(base, "")
             other = other or kernel_names.BY_KERNEL.get(kernel, "")
-        return other or re.sub(r"_(vml_)?cpu(?=_|$)", f"_{backend}", kernel)
+        return other or re.sub(r"_(vml_)?cpu(_reduced_float$|(?=_|$))", f"_{backend}", kernel)
 
     return kernel_names.of_cuda(text, name, SCALARS.get(dtype, "") if dtype is not None else "")

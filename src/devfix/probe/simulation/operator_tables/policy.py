@@ -34,7 +34,10 @@ _COMPOSITE = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "Composi
 
 @dataclass(frozen=True)
 class Entry:
-    """One operator of native_functions.yaml: `kernels` maps a dispatch key to the C++ kernel's name."""
+    """One operator of native_functions.yaml: `kernels` maps a dispatch key to the C++ kernel's name.
+
+    `sizes_outputs` is true where it sets its outputs before an iterator sees them, and no wrapper checks them.
+    """
 
     name: str
     overload: str
@@ -43,6 +46,7 @@ class Entry:
     structured: bool
     kernels: dict[str, str]
     delegate: str = ""
+    sizes_outputs: bool = False
 
     def has(self, key: str) -> bool:
         """Return whether PyTorch generates a wrapper for this operator under a dispatch key."""
@@ -101,7 +105,8 @@ def _entry(block: str, blocks: dict[str, str]) -> tuple[str, Entry] | None:
     if delegate:
         kernels = {**_kernels(blocks.get(delegate.group(1), "")), **kernels}
     delegated = delegate.group(1) if delegate else ""
-    entry = Entry(name, overload, checks, _iterates(block, blocks), structured, kernels, delegated)
+    alone = "\n  structured: True" in block and "\n  structured_inherits:" not in block and not checks
+    entry = Entry(name, overload, checks, _iterates(block, blocks), structured, kernels, delegated, alone)
     return (f"aten::{name}" + (f".{overload}" if overload else "")), entry
 
 

@@ -31,8 +31,9 @@ OF_TWO = {
     "add": "Tensor", "atan2": "default", "bitwise_and": "Tensor", "bitwise_or": "Tensor",
     "div": "Tensor", "eq": "Tensor", "fmod": "Tensor", "ge": "Tensor", "gt": "Tensor", "le": "Tensor",
     "logical_and": "default", "logical_or": "default", "lt": "Tensor", "maximum": "default", "minimum": "default",
-    "mul": "Tensor", "ne": "Tensor", "pow": "Tensor_Scalar", "remainder": "Tensor", "sub": "Tensor",
+    "ne": "Tensor", "pow": "Tensor_Scalar", "remainder": "Tensor", "sub": "Tensor",
 }  # fmt: skip
+FACTORS = {"mul": "Tensor"}
 PRODUCTS = {"bmm": "default", "mm": "default"}
 OF_LIST = {"cat": "default", "stack": "default"}
 VIEWS = {
@@ -61,6 +62,7 @@ def install() -> None:
     for make, names in (
         (fast_path.of_one, OF_ONE),
         (fast_path.of_two, OF_TWO),
+        (fast_path.of_factors, FACTORS),
         (fast_path.of_product, PRODUCTS),
         (fast_path.of_list, OF_LIST),
     ):
@@ -69,7 +71,8 @@ def install() -> None:
     for name, which in VIEWS.items():
         _lay((torch, Tensor), name, fast_path.of_view, overload(*which.split(".")))
     for sign, name in SIGNS.items():
-        _lay((Tensor,), sign, fast_path.of_sign, overload(name, OF_TWO[name]))
+        make = fast_path.of_factors_sign if name in FACTORS else fast_path.of_sign
+        _lay((Tensor,), sign, make, overload(name, OF_TWO.get(name, "Tensor")))
     _lay((Tensor,), "__neg__", fast_path.of_one, _aten.neg.default)
     for name in NUMBERS:
         _lay((Tensor,), name, cpu_fast_path.of_number, _aten._local_scalar_dense.default)

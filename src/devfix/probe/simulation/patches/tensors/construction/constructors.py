@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import warnings
 from typing import Any
 
 import torch
@@ -66,6 +67,8 @@ def _moving(name: str) -> Any:
                 return original(source, **kwargs)
             index = _index(kwargs.get("device"), f"torch.{name}")
             if isinstance(source, Tensor) and source._devfix_gpu >= 0:
+                if name == "tensor":
+                    _warn_of_copy("torch.tensor")
                 return _from_simulated(name, source, index, kwargs)
             if kwargs.get("dtype") is None and (dtype := _dtype_among(source)) is not None:
                 kwargs["dtype"] = dtype
@@ -141,6 +144,13 @@ def _dtype_among(data: Any) -> torch.dtype | None:
     return dtype
 
 
+def _warn_of_copy(name: str) -> None:
+    """Give the caller of a constructor, two frames above, the warning of tensor_new.cpp."""
+    better = "sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True)"
+    text = f"To copy construct from a tensor, it is recommended to use {better}, rather than {name}(sourceTensor)."
+    warnings.warn(text, UserWarning, stacklevel=3)
+
+
 def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
     device = kwargs.get("device")
     target = source.device if device is None and name != "asarray" else device
@@ -165,7 +175,10 @@ def _method(original: Any) -> Any:
             return original(self, data, dtype=dtype, device=device, requires_grad=requires_grad)
         place = self.device if device is None else device
         if isinstance(data, Tensor):
-            data = data.detach()
+            _warn_of_copy("tensor.new_tensor")
+            made = data.detach().to(place, dtype or self.dtype, copy=True)
+            hooks.on_created(made, "torch.Tensor.new_tensor", (self, data), {})
+            return made.requires_grad_() if requires_grad else made
         return torch.tensor(data, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad)
 
     return new_tensor
@@ -191,10 +204,20 @@ def _accept_index(original: Any) -> Any:
         if type(kwargs.get("device")) is int:
             kwargs["device"] = torch.device(kinds.now().name, kwargs["device"])
         if kwargs.get("out") is not None and kwargs.get("device") is not None:
+            _check_out(kwargs["device"], kwargs["out"], name)
             kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
         return original(*args, **kwargs)
 
     return call
+
+
+def _check_out(device: Any, out: Any, name: str) -> None:
+    """Raise what `check_out_type_matches` in torch/csrc does, which would name the shell's device."""
+    asked, found = torch.device(device).type, out.device.type if isinstance(out, Tensor) else ""
+    if found and asked != found:
+        error = RuntimeError(f"device type {asked} does not match device type of out parameter ({found})")
+        hooks.failed(error, f"torch.{name}", (out,), {})
+        raise error
 
 
 def _inward(original: Any) -> Any:
