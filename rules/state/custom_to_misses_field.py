@@ -9,9 +9,11 @@ from devfix.sdk import (
     Change,
     Context,
     Event,
+    File,
     OperandRule,
     Site,
     SourceLocation,
+    assignments,
     code,
     definition,
     derived_in_frame,
@@ -52,10 +54,13 @@ class CustomToMissesField(OperandRule):
         if any(is_move(each) and code(remove_move(each)) == own for each in calls):
             return  # to another place than the others: `self.lengths.cpu()`
         bare = [each for each in file.find(method, own) if isinstance(file.parent(each), cst.Arg)]
+        is_optional = not bracket and _may_be_none(file, method, field)
         if bare and not bracket:
-            yield from site.replace(dict.fromkeys(bare, expression(_rename(site, sibling, own))), title)
+            moved = _rename(site, sibling, own)
+            moved = f"None if {own} is None else {moved}" if is_optional else moved
+            yield from site.replace(dict.fromkeys(bare, expression(moved)), title)
         else:
-            yield from rewrite(file, _add_statement(site, sibling, own, bracket + index), title)
+            yield from rewrite(file, _add_statement(site, sibling, own, bracket + index, is_optional), title)
 
 
 def _find_forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
@@ -85,7 +90,22 @@ def _rename(site: Site, sibling: str, name: str) -> str:
     return re.sub(rf"\bself\.{re.escape(sibling)}\b", name, site.file.code(site.node))
 
 
-def _add_statement(site: Site, sibling: str, own: str, index: str) -> cst.Module | None:
+def _may_be_none(file: File, method: cst.FunctionDef, field: str) -> bool:
+    """Return whether the class of a method says that a field may be None: `batch: Tensor | None = None`."""
+    holder = file.class_of(method)
+    for each in file.within(holder) if holder is not None else ():
+        if isinstance(each, cst.AnnAssign) and file.code(each.target) == field:
+            return re.search(r"\bNone\b|\bOptional\b", file.code(each)) is not None
+    constructor = definition(file, f"{holder.name.value}.__init__") if holder is not None else None
+    given = [each.value for each in assignments(file, f"self.{field}", holder) if each.value is not None]
+    names = {file.code(each) for each in given}
+    if isinstance(constructor, cst.FunctionDef):
+        every = (*constructor.params.params, *constructor.params.kwonly_params)
+        names |= {file.code(each.default) for each in every if each.default is not None and each.name.value in names}
+    return "None" in names
+
+
+def _add_statement(site: Site, sibling: str, own: str, index: str, is_optional: bool) -> cst.Module | None:
     """Return the module with `self.field = …` after the statement that moves the sibling in place."""
     if site.statement is None or not site.file.code(site.statement).startswith(f"self.{sibling} = "):
         return None
@@ -93,4 +113,5 @@ def _add_statement(site: Site, sibling: str, own: str, index: str) -> cst.Module
     value = _rename(site, sibling, own) if not index else f"[{each} for each in {own}]"
     if '"' in index or "'" in index:
         value = f"{{key: {each} for key, each in {own}.items()}}"
-    return insert_after(site.file, site.statement, [f"{own} = {value}"])
+    moved = f"{own} = {value}"
+    return insert_after(site.file, site.statement, [f"if {own} is not None:\n    {moved}" if is_optional else moved])

@@ -1,4 +1,4 @@
-"""A module keeps a distribution, whose parameters `.to()` does not move."""
+"""A module or another object keeps a distribution, whose parameters `.to()` does not move."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -6,15 +6,20 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from devfix.sdk import (
+    FACTORIES,
     Change,
     Context,
+    Definition,
     File,
     OperandRule,
     Safety,
     add_method,
+    argument,
     assignments,
     definition,
+    device_parameter_added,
     expression,
+    insert_after,
     last_name,
     parameters,
     replace_statement,
@@ -43,13 +48,14 @@ Assignment = cst.Assign | cst.AnnAssign
 
 @dataclass
 class Kept:
-    """A distribution that a constructor assigns to an attribute: the assignment, and its class."""
+    """A distribution that a constructor assigns to an attribute: the assignment, its class, and if that is a module."""
 
     file: File
     holder: cst.ClassDef
     assigned: Assignment
     attribute: str
     call: cst.Call
+    is_of_module: bool
 
 
 @dataclass
@@ -61,12 +67,16 @@ class Parts:
 
 
 class DistributionOnHost(OperandRule):
-    """Registers the parameters as buffers, and builds the distribution of them where it is used, by a property."""
+    """Registers the parameters as buffers, and builds the distribution of them where it is used, by a property.
+
+    An object that is not a module builds it again where its own `to` moves the rest; if it has none, its constructor
+    creates the parameters on the device, which it is to be given.
+    """
 
     supersedes = ("placement/factory-without-device",)
 
     def explain(self, ctx: Context) -> str:
-        """Report a tensor that the constructor of a module created for a distribution."""
+        """Report a tensor that a constructor created for a distribution."""
         kept = _find_kept(ctx)
         if kept is None:
             return ""
@@ -78,6 +88,9 @@ class DistributionOnHost(OperandRule):
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Rewrite the class, if the distribution needs nothing else that only the constructor knows."""
         kept = _find_kept(ctx)
+        if kept is not None and not kept.is_of_module:
+            yield from _of_plain_object(ctx, kept)
+            return
         parts = _parts(ctx, kept) if kept is not None else None
         module = _rewritten(kept, parts) if kept is not None and parts is not None else None
         if kept is not None:
@@ -87,7 +100,7 @@ class DistributionOnHost(OperandRule):
 
 
 def _find_kept(ctx: Context) -> Kept | None:
-    """Return the distribution for which a constructor of a module created the operand; None if it did not."""
+    """Return the distribution for which a constructor created the operand; None if it did not."""
     place = ctx.created_at
     file = ctx.sources.file(place) if place is not None else None
     owner, _, name = place.function.rpartition(".") if place is not None else ("", "", "")
@@ -95,15 +108,62 @@ def _find_kept(ctx: Context) -> Kept | None:
         return None
     holder, method, made = definition(file, owner), definition(file, place.function), file.root_at(place)
     is_module = any(each.expression == "self" and each.kind == "module" for each in ctx.scope_at(place))
-    if not is_module or made is None or not isinstance(holder, cst.ClassDef) or method is None:
+    if made is None or not isinstance(holder, cst.ClassDef) or method is None:
         return None
     for node in file.within(method):
         if isinstance(node, Assignment) and isinstance(node.value, cst.Call) and _is_distribution(file, node.value):
             target = file.code(node.targets[0].target if isinstance(node, cst.Assign) else node.target)
             is_own = target.startswith("self.") and target.removeprefix("self.").isidentifier()
             if is_own and _holds(file, node, made) and len(assignments(file, target, holder)) == 1:
-                return Kept(file, holder, node, target.removeprefix("self."), node.value)
+                return Kept(file, holder, node, target.removeprefix("self."), node.value, is_module)
     return None
+
+
+def _of_plain_object(ctx: Context, kept: Kept) -> Iterator[Change]:
+    """Yield the changes for an object whose own `to` moves its parts, or whose constructor is told no device."""
+    file, holder = kept.file, kept.holder.name.value
+    mover, constructor = definition(file, f"{holder}.to"), file.function_of(kept.call)
+    if isinstance(mover, cst.FunctionDef):
+        is_there = file.find(mover, f"self.{kept.attribute}")
+        built, body = "" if is_there else _built_again(kept, mover), [*mover.body.body]
+        last = body[-1]
+        is_return = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+        above = body[-2:-1] if is_return else body[-1:]
+        module = insert_after(file, above[0], [f"self.{kept.attribute} = {built}"]) if built and above else None
+        title = f"Build `self.{kept.attribute}` again where `{holder}.to` moves the rest"
+        yield from (replace(each, recomputes=True) for each in rewrite(file, module, title, Safety.LIKELY))
+        return
+    places = ctx.creation.places if ctx.creation is not None else ()
+    outer = ctx.call_at(places[1]) if len(places) > 1 else None
+    calls = [each for each in file.within(kept.call) if isinstance(each, cst.Call)]
+    factories = [each for each in calls if _is_factory(file, each)]
+    if outer is None or constructor is None:
+        return
+    for device in outer.device_expressions():
+        title = f"Create the parameters of `self.{kept.attribute}` on `{device}`, by a parameter `device`"
+        made = Definition(file, constructor)
+        yield from device_parameter_added(ctx.repository, made, outer.node, device, factories, title, Safety.LIKELY)
+
+
+def _is_factory(file: File, call: cst.Call) -> bool:
+    is_known = last_name(call.func) in FACTORIES and file.qualified_name(call.func).startswith("torch.")
+    return is_known and argument(call, "device") is None
+
+
+def _built_again(kept: Kept, mover: cst.FunctionDef) -> str:
+    """Return the distribution of moved parameters; "" if they have no names, or the method is given no device."""
+    file, names = kept.file, NAMES.get(last_name(kept.call.func), USUAL)
+    own = parameters(mover)
+    if len(own) < 2 or any(_is_distribution(file, node) for each in kept.call.args for node in file.within(each)):
+        return ""
+    given = []
+    for number, each in enumerate(kept.call.args):
+        name = each.keyword.value if each.keyword is not None else names[number] if number < len(names) else ""
+        if each.star or not name:
+            return ""
+        moved = f"self.{kept.attribute}.{name}.to({own[1]})" if name in names else file.code(each.value)
+        given.append(f"{name}={moved}" if each.keyword is not None else moved)
+    return f"{file.code(kept.call.func)}({', '.join(given)})"
 
 
 def _holds(file: File, assigned: Assignment, made: cst.CSTNode) -> bool:
