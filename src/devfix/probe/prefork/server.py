@@ -221,7 +221,7 @@ def _prepare(modules: list[str]) -> None:
     if "torch" in sys.modules:
         importlib.import_module("devfix probe.session.bootstrap")
         simulation = "devfix probe.simulation"
-        importlib.import_module(f"{simulation}.operator_tables.policy").entries()  # takes 0.1 s, else at a failure
+        importlib.import_module(f"{simulation}.operator_tables.policy").blocks()  # else read at a failure
         importlib.import_module(f"{simulation}.patches.tensors.identities").index()
 
 

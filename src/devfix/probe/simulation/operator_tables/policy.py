@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,7 +94,7 @@ def _kernels(block: str) -> dict[str, str]:
     return kernels
 
 
-def _entry(block: str, blocks: dict[str, str]) -> tuple[str, Entry] | None:
+def _entry(block: str, blocks: Mapping[str, str]) -> Entry | None:
     header = re.match(r"(\w+)(?:\.(\w+))?\(", block)
     if not header:
         return None
@@ -106,11 +107,10 @@ def _entry(block: str, blocks: dict[str, str]) -> tuple[str, Entry] | None:
         kernels = {**_kernels(blocks.get(delegate.group(1), "")), **kernels}
     delegated = delegate.group(1) if delegate else ""
     alone = "\n  structured: True" in block and "\n  structured_inherits:" not in block and not checks
-    entry = Entry(name, overload, checks, _iterates(block, blocks), structured, kernels, delegated, alone)
-    return (f"aten::{name}" + (f".{overload}" if overload else "")), entry
+    return Entry(name, overload, checks, _iterates(block, blocks), structured, kernels, delegated, alone)
 
 
-def _iterates(block: str, blocks: dict[str, str]) -> bool:
+def _iterates(block: str, blocks: Mapping[str, str]) -> bool:
     """Return whether an operator uses TensorIterator: declared, inherited, or by delegation."""
     if re.search(r"^  device_check: *NoCheck *# *TensorIterator", block, re.MULTILINE):
         return True
@@ -120,14 +120,26 @@ def _iterates(block: str, blocks: dict[str, str]) -> bool:
 
 
 @cache
-def entries() -> dict[str, Entry]:
-    """Return every operator by its qualified name ("aten::add.Tensor"); {} if this torch lacks the file."""
+def blocks() -> Mapping[str, str]:
+    """Return the part of the file about each operator ("add.Tensor"); {} if this torch lacks the file."""
     file = _yaml()
     if file is None:
         return {}
-    blocks = file.read_text(encoding="utf-8").split("\n- func: ")[1:]
-    named = {block.partition("(")[0]: block for block in blocks}
-    return dict(pair for block in blocks if (pair := _entry(block, named)))
+    parts = file.read_text(encoding="utf-8").split("\n- func: ")[1:]
+    return {part.partition("(")[0]: part for part in parts}
+
+
+@cache
+def _entry_named(name: str) -> Entry | None:
+    """Return the entry of a qualified name ("aten::add.Tensor"); a program needs few, and all of them take 0.1 s."""
+    block = blocks().get(name.removeprefix("aten::")) if name.startswith("aten::") else None
+    return None if block is None else _entry(block, blocks())
+
+
+def entries() -> dict[str, Entry]:
+    """Return every operator by its qualified name."""
+    every = {f"aten::{name}": _entry_named(f"aten::{name}") for name in blocks()}
+    return {name: entry for name, entry in every.items() if entry is not None}
 
 
 def entry_of(func: Any) -> Entry | None:
@@ -137,7 +149,7 @@ def entry_of(func: Any) -> Entry | None:
 
 def entry_of_schema(schema: Any) -> Entry | None:
     """Return the entry of an operator with this schema."""
-    return entries().get(_qualified(schema))
+    return _entry_named(_qualified(schema))
 
 
 def is_missing(schema: Any) -> bool:
@@ -155,8 +167,7 @@ def _missing_part(entry: Entry) -> str:
     if "CompositeExplicitAutograd" not in entry.kernels or entry.has("MPS") or entry.has("CPU"):
         return ""
     names = (f"{entry.name}.{entry.overload}_out", f"{entry.name}.out", f"{entry.name}_")
-    known = entries()
-    return next((name for name in names if (part := known.get(f"aten::{name}")) is not None and part.absent), "")
+    return next((name for name in names if (part := _entry_named(f"aten::{name}")) is not None and part.absent), "")
 
 
 def reported_name(schema: Any) -> str:
