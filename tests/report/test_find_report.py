@@ -25,7 +25,14 @@ def test_the_text_has_a_row_for_each_cause() -> None:
     row = next(line for line in text.splitlines() if line.startswith("1 "))
     assert "lib/a.py:5" in row and "high" in row and " 2 " in row
     assert "Reached by tests/test_a.py::test_it and 1 more" in text and "low, not confirmed" in text
-    assert "1 tests fail on the CPU, and were not lifted: tests/test_a.py::test_broken" in text
+    assert "\n1 test failed on the CPU (not lifted):\n  tests/test_a.py::test_broken\n" in text
+
+
+def test_names_of_tests_are_not_wrapped() -> None:
+    names = tuple(f"tests/test_{'a' * 120}.py::test_{number}" for number in range(7))
+    lines = find_text(record(failed_cpu=names)).splitlines()
+    at = lines.index("7 tests failed on the CPU (not lifted):")
+    assert lines[at + 1 : at + 7] == [*(f"  {name}" for name in names[:5]), "  and 2 more"]
 
 
 def test_nothing_found_is_said() -> None:

@@ -89,7 +89,7 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
         yield from _render_fix(fix)
     tests = finding.tests
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-    yield Text(f"Reached by {one_line(tests[0], 300)}{more}")
+    yield _whole(f"Reached by {one_line(tests[0], 300)}{more}")
 
 
 def _shown_by(evidence: EvidenceRecord) -> str:
@@ -116,23 +116,38 @@ def _place(finding: CauseRecord) -> str:
 
 def _rest(data: FindRecord) -> Iterator[RenderableType]:
     if data.artefacts:
-        yield Text(f"{len(data.artefacts)} tests could not be lifted: what they do themselves fails on a GPU")
+        yield Text(f"{_tests(len(data.artefacts))} could not be lifted: what they do themselves fails on a GPU")
     for name, said in (
-        ("failed_cpu", "fail on the CPU, and were not lifted"),
-        ("failed_lifted", "fail lifted, for another reason than devices"),
+        ("failed_cpu", "failed on the CPU (not lifted)"),
+        ("failed_lifted", "failed lifted, for another reason than devices"),
     ):
         tests = [each if isinstance(each, str) else each.test for each in getattr(data, name)]
         if tests:
-            more = f" and {len(tests) - _SHOWN} more" if len(tests) > _SHOWN else ""
-            yield Text(f"{len(tests)} tests {said}: {one_line(', '.join(tests[:_SHOWN]), 600)}{more}")
-    if data.left_out:
-        names = ", ".join(each.test for each in data.left_out[:_SHOWN])
-        more = f" and {len(data.left_out) - _SHOWN} more" if len(data.left_out) > _SHOWN else ""
-        yield Text(f"{len(data.left_out)} scripts do not run by themselves on the CPU: {one_line(names, 600)}{more}")
+            yield from _listing(f"{_tests(len(tests))} {said}", tests)
+    if scripts := [each.test for each in data.left_out]:
+        count = "1 script does" if len(scripts) == 1 else f"{len(scripts)} scripts do"
+        yield from _listing(f"{count} not run without arguments on the CPU", scripts)
     if data.missing:
         yield Text(f"Not installed: {one_line(', '.join(data.missing), 600)}; tests that need them were left out")
     for note in data.notes:
         yield Text(f"Note: {one_line(note, 600)}")
+
+
+def _listing(title: str, names: Sequence[str]) -> Iterator[Text]:
+    """Yield a title and the first names, each in a line that is not wrapped: names of tests are copied."""
+    yield Text(f"{title}:")
+    for name in names[:_SHOWN]:
+        yield _whole(f"  {one_line(name, 300)}")
+    if len(names) > _SHOWN:
+        yield Text(f"  and {len(names) - _SHOWN} more")
+
+
+def _whole(line: str) -> Text:
+    return Text(line, no_wrap=True, overflow="ignore")
+
+
+def _tests(count: int) -> str:
+    return "1 test" if count == 1 else f"{count} tests"
 
 
 def summary(finding: CauseRecord) -> str:

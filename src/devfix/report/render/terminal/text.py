@@ -51,7 +51,7 @@ def render_text(content: RenderableType, color: bool, width: int) -> str:
         legacy_windows=False,
     )
     with screen.capture() as capture:
-        screen.print(content, highlight=False, markup=False, emoji=False)
+        screen.print(content, highlight=False, markup=False, emoji=False, crop=False)
     return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
 
 
