@@ -185,6 +185,8 @@ def index_of(device: Any) -> int | None:
 def spoken(device: Any) -> int | None:
     """Do the same as `index_of`, for a torch.device, a string, or an int (an accelerator's index)."""
     if isinstance(device, int) and not isinstance(device, bool):
+        if device < 0:
+            raise RuntimeError("Device index must not be negative")
         use()
         return checked(device)
     if isinstance(device, str):

@@ -115,11 +115,17 @@ def outward(text: str) -> str:
     return re.sub(r"\bLazy(?=\w+Type\b)", kind.key, re.sub(r"\blazy\b", kind.name, text))
 
 
+# `processErrorMsg` in torch/csrc/Exceptions.cpp writes these types of errors raised in C++ as Python names them.
+_LEGACY = re.compile(r"\b(Sparse)?Lazy(Byte|Char|Double|Float|Int|Long|Short|Half)Type\b")
+
+
 def translated(error: BaseException) -> bool:
     """Return whether an error's message named simulated GPUs as C++ does, after replacing it by `outward`'s."""
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if "lazy" not in text.lower():
         return False
+    if isinstance(error, RuntimeError):
+        text = _LEGACY.sub(lambda found: f"{kinds.now().module}.{'sparse.' if found[1] else ''}{found[2]}Tensor", text)
     error.args = (outward(text), *error.args[1:])
     return True
 

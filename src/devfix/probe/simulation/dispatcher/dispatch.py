@@ -85,7 +85,7 @@ def dispatch(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = Non
         if gpu == -2:
             return mismatch.judge(plan, func, args, kwargs or {}, cells)
         if plan.refused is not None and gpu is not None and gpu >= 0:
-            dtypes.refuse(plan.refused, cells, keywords or {})
+            dtypes.refuse(plan.refused, cells, keywords or {}, plan)
         try:
             result = plan.op(*cells, **keywords) if keywords else plan.op(*cells)
         except (NotImplementedError, RuntimeError) as error:
@@ -127,7 +127,7 @@ def otherwise(error: Exception, plan: Any, func: Any, args: Any, kwargs: Any, ce
         return own_kernels.run(func, args, kwargs)
     if on_gpu and integer_division.helps(error):
         result = integer_division.run(plan, cells, keywords)
-    elif numbers.among(plan, cells):
+    elif numbers.among(plan, cells) and numbers.refused(error):
         result = plan.op(*numbers.as_tensors(plan, cells), **keywords)
     elif not on_gpu or not widening.helps(error, plan):
         try:

@@ -127,7 +127,9 @@ def _sum_of_numbers(source: Any, dim: Any = None, keepdim: bool = False, *, dtyp
     """Return `nansum`, of complex numbers too, which `nansum_out` in ReduceOps.cpp refuses on the CPU alone."""
     if not source.is_complex():
         return _aten.nansum.default(source, dim, keepdim, dtype=dtype)
-    return _aten.sum.dim_IntList(source.masked_fill(source.isnan(), 0), dim, keepdim, dtype=dtype)
+    wide = source.to(torch.complex64) if source.dtype is torch.complex32 else source
+    result = _aten.sum.dim_IntList(wide.masked_fill(wide.isnan(), 0), dim, keepdim, dtype=dtype)
+    return result.to(source.dtype) if dtype is None else result
 
 
 _KERNELS: dict[str, Callable[..., Any]] = {

@@ -8,7 +8,7 @@ import torch
 
 from .. import hooks
 from ..checks import mismatch
-from ..operator_tables.plans import special
+from ..operator_tables.plans import TENSOR, special
 from ..tensors.tensor import Tensor
 from ..tensors.unwrapping import MIXED, unwrap_all
 
@@ -23,7 +23,7 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     dividend, divisor, *rest = cells
     if not isinstance(divisor, Tensor):
         return plan.op(dividend, 1, *rest, **keywords).fill_(-1)
-    if not isinstance(dividend, Tensor):
+    if not isinstance(dividend, Tensor) and plan.kinds[0] == TENSOR:
         dividend = torch.as_tensor(dividend)
     zero = divisor == 0
     result = plan.op(dividend, divisor.masked_fill(zero, 1), *rest, **keywords)

@@ -13,6 +13,7 @@ from ..operator_tables import numbers, policy
 from ..operator_tables.plans import plan_of, special
 from ..tensors.tensor import Tensor, count_write, refill_shell, reshape_shell, wrap
 from ..tensors.unwrapping import MIXED, rewrap, unwrap_all
+from . import widening
 
 _mode_of = torch._C._get_dispatch_mode
 _FAKE = torch._C._TorchDispatchModeKey.FAKE
@@ -103,7 +104,13 @@ def draw(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
-    result = randomness.run(plan, gpu, args, cells, keywords)
+    try:
+        result = randomness.run(plan, gpu, args, cells, keywords)
+    except RuntimeError as error:
+        if gpu is None or gpu < 0 or not widening.helps(error, plan):
+            raise
+        with randomness.stream(plan, gpu, args, keywords):
+            result = widening.run(plan, cells, keywords)
     if gpu is not None and gpu >= 0:
         result = rewrap(plan, result, args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)

@@ -17,12 +17,12 @@ _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.com
 
 
 def helps(error: Exception, plan: Any) -> bool:
-    """Return whether an operator failed because the CPU lacks a dtype that CUDA has, and only creates new tensors."""
-    return (plan.fresh or plan.pure) and dtypes.takes(plan.base, error)
+    """Return whether an operator failed because the CPU lacks a dtype that CUDA has, and makes or writes tensors."""
+    return (plan.fresh or plan.pure or bool(plan.written)) and dtypes.takes(plan.base, error)
 
 
 def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
-    """Run an operator on wider copies of its tensors; its results have the narrow dtype again."""
+    """Run an operator on wider copies of its tensors; what it makes or writes has the narrow dtype again."""
     narrow = next((cell.dtype for cell in cells if isinstance(cell, Tensor)), None)
     if narrow is None:
         raise NotImplementedError
@@ -37,7 +37,19 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
 
     def back(value: Any) -> Any:
         if isinstance(value, Tensor):
-            return value.to(narrow) if value.dtype is wide else value
+            return originals.get(id(value)) if id(value) in originals else _narrowed(value, wide, narrow)
         return type(value)(back(item) for item in value) if isinstance(value, (list, tuple)) else value
 
-    return back(plan.op(*map(widen, cells), **{name: widen(value) for name, value in keywords.items()}))
+    given, named = [*map(widen, cells)], {name: widen(value) for name, value in keywords.items()}
+    result = plan.op(*given, **named)
+    originals = {}
+    for place in plan.written:
+        before, after = (cells[place], given[place]) if isinstance(place, int) else (keywords[place], named[place])
+        if after is not before:
+            originals[id(after)] = before
+            before.resize_(after.shape).copy_(after)
+    return back(result)
+
+
+def _narrowed(value: Any, wide: torch.dtype, narrow: torch.dtype) -> Any:
+    return value.to(narrow) if value.dtype is wide else value

@@ -182,8 +182,11 @@ def base_of(schema_name: str) -> str:
     return schema_name.rpartition("::")[2].rstrip("_")
 
 
-def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any]) -> None:
-    """Raise what the device raises for arguments that its kernel does not support: of CUDA, for the first tensor."""
+def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any], plan: Any = None) -> None:
+    """Raise what the device raises for arguments that its kernel does not support: of CUDA, for the first tensor.
+
+    Sizes, and dtypes of several tensors, are checked before the kernel is chosen: by the CPU's operator of the `plan`.
+    """
     if not isinstance(refusal, Refusal):
         return refusal(cells, keywords)
     for cell in cells:
@@ -194,9 +197,24 @@ def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any]) -> No
                 return refusal.check(cells, keywords)
             if not refusal.reached_empty and any(isinstance(one, Tensor) and one.numel() == 0 for one in cells):
                 return
+            _check_sizes(plan, cells, keywords)
             if refusal.kernel == "cudnn":
                 raise _of_convolution(cell.dtype, cells)
             raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{SCALARS[cell.dtype]}'")
+
+
+def _check_sizes(plan: Any, cells: Any, keywords: dict[str, Any]) -> None:
+    if plan is None or plan.random:
+        return
+
+    def kept(value: Any) -> Any:
+        return value.clone() if plan.written and isinstance(value, Tensor) else value
+
+    try:
+        plan.op(*map(kept, cells), **{name: kept(value) for name, value in keywords.items()})
+    except (RuntimeError, IndexError) as error:
+        if "not implemented for" not in str(error):
+            raise
 
 
 def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:

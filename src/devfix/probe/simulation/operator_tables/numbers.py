@@ -14,6 +14,11 @@ def among(plan: Any, cells: Any) -> bool:
     return any(map(_is_number, plan.kinds, cells))
 
 
+def refused(error: Exception) -> bool:
+    """Return whether an operator failed because of such a number, and not by what it computes."""
+    return "Expected a value of type 'Tensor" in str(error)
+
+
 def as_tensors(plan: Any, cells: Any) -> list[Any]:
     """Return the arguments with such numbers as the tensors that they were."""
     count = len(plan.kinds)

@@ -83,6 +83,7 @@ class Plan:
         "special",
         "usual",
         "view",
+        "written",
     )
 
     def __init__(self, func: Any) -> None:
@@ -126,6 +127,8 @@ class Plan:
         if policy.is_missing(schema):
             self.usual, self.special = self.special, SPECIAL["*missing"]
         self.returned = self._written_argument(returns, arguments, writes)
+        names = [argument.name for argument in arguments if not argument.kwarg_only]
+        self.written = tuple(names.index(each.name) if each.name in names else each.name for each in writes)
 
     @staticmethod
     def _written_argument(returns: Any, arguments: Any, writes: Any) -> int:

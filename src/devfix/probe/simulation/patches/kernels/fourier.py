@@ -24,6 +24,7 @@ def _halve(original: Any) -> Any:
         given |= {"dim": dim} if dim is not None else {}
         if not isinstance(input, Tensor) or input._devfix_gpu < 0 or overridden(input) or input.dtype not in _WIDE:
             return original(input, norm=norm, **given, **kwargs)
+        out = kwargs.pop("out", None)
         result = original(input.to(_WIDE[input.dtype]), norm=norm, **given, **kwargs)
         dims = _dimensions(name, many, input, size, dim)
         sizes = list(size if many else (size,)) if size is not None else [input.size(at) for at in dims]
@@ -32,7 +33,8 @@ def _halve(original: Any) -> Any:
         if any(one & (one - 1) for one in sizes):
             text = "cuFFT only supports dimensions whose sizes are powers of two when computing in half precision, "
             raise RuntimeError(f"{text}but got a signal size of{sizes}")
-        return result.to(_NARROW[result.dtype])
+        made = result.to(_NARROW[result.dtype])
+        return made if out is None else out.resize_(made.shape).copy_(made)
 
     return transform
 

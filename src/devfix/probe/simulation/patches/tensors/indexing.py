@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ...accelerators import messages
 from ...dispatcher import composite_path, cpu_fast_path, fast_path
 from ...patching import replace
 from ...tensors.tensor import Tensor
@@ -113,9 +114,18 @@ def _setitem(self: Any, index: Any, value: Any, /) -> None:
     if self._devfix_gpu >= 0:
         if not _plain(index):
             index = _translate(self, index)
-        if not isinstance(value, (Tensor, int, float, bool, complex)):
-            value = torch.as_tensor(value, dtype=self.dtype, device=self.device)
+        if not isinstance(value, (Tensor, int, float, complex)):
+            return _set_other(self, index, value)
     _set(self, index, value)
+
+
+def _set_other(self: Any, index: Any, value: Any) -> None:
+    """Assign what is no tensor and no number of Python's: C++ takes NumPy's integers, and refuses lists and arrays."""
+    try:
+        _set(self, index, value)
+    except TypeError as error:
+        messages.translated(error)
+        raise
 
 
 def install() -> None:
