@@ -24,7 +24,9 @@ from devfix.sdk import (
     insert_after,
     last_name,
     register_as_buffer,
+    register_parts,
     remove_keyword,
+    replace_statement,
     rewrite,
     stored_attributes,
 )
@@ -85,6 +87,8 @@ class TensorNotBuffer(OperandRule):
             edits = {each: cst.Expr(call) for each, call in calls if call is not None}
             if len(edits) == len(first):
                 yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
+        if not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
+            yield from _part(ctx, found)
         if holders and not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
             yield from _declare(ctx, found, holders)
 
@@ -115,6 +119,34 @@ def _find_unregistered(ctx: Context) -> StoredAttribute | None:
 
 def _assigned(holders: list[tuple[File, cst.ClassDef]], name: str) -> list[tuple[File, Assignment]]:
     return [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
+
+
+def _part(ctx: Context, found: StoredAttribute) -> Iterator[Change]:
+    """Yield changes that part `self.a, self.b = x, y` of a constructor, and register the tensors among them."""
+    scope = ctx.failure.frames[found.frame].scope
+    tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
+    own = {each.expression.removeprefix(f"{found.whole}.") for each in tensors if not each.type.endswith("Parameter")}
+    type_name = found.module.type if found.module is not None else ""
+    classes = [(file, holder) for file in ctx.files() for holder in classes_called(file, type_name)]
+    for file, holder in classes if found.attribute in own else ():
+        for node in file.within(holder):
+            if not isinstance(node, cst.Assign) or not _in_constructor(file, node):
+                continue
+            names = [each for each in own if f"self.{each}" in map(file.code, _elements(node))]
+            if found.attribute not in names or any(
+                _is_given_another_kind(ctx.sources, each, {type_name}) for each in names
+            ):
+                continue
+            statement, lines = file.statement_of(node), register_parts(file, node, names)
+            is_alone = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
+            module = replace_statement(file, statement, lines) if lines and statement is not None and is_alone else None
+            listed = ", ".join(f"`self.{each}`" for each in sorted(names))
+            yield from rewrite(file, module, f"Register {listed} as buffers", joint=len(names) > 1)
+
+
+def _elements(assignment: cst.Assign) -> list[cst.BaseExpression]:
+    target = assignment.targets[0].target
+    return [each.value for each in target.elements] if isinstance(target, cst.Tuple) else []
 
 
 def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst.ClassDef]]) -> Iterator[Change]:

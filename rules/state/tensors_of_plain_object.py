@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import prod
 
 import libcst as cst
 
@@ -136,12 +137,14 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     ):
         return None
     tensors = [each.expression.rpartition(".") for each in scope if each.kind == "tensor" and each.device == device]
+    shape = next((each.shape for each in scope if each.expression == f"{found.whole}.{found.attribute}"), ())
+    is_whole = prod(shape) == prod(ctx.operand.shape)  # of a store from which a program draws, some rows are used
     names, functions = [], set[cst.FunctionDef]()
     for name in (name for whole, _, name in tensors if whole == found.whole and name.isidentifier()):
         readers = {file.function_of(read) for read in file.find(holder, f"self.{name}")}
         methods = {reader for reader in readers if reader is not None and reader.name.value != "__init__"}
         reads = file.find(holder, f"self.{name}")
-        if any(_stays_on_host(file, read) or _is_filled(file, read) for read in reads):
+        if any(_stays_on_host(file, read) or (_is_filled(file, read) and not is_whole) for read in reads):
             return None
         names += [name] if methods else []
         functions |= methods

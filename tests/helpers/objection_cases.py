@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sample_report import failure, patch
 
-from devfix.model import Edit, ModuleOwner, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.model import Edit, Failure, ModuleOwner, NameRef, Operand, ScopeVariable, SourceLocation
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import objections
@@ -36,8 +36,12 @@ def found(
     others: Mapping[str, str] | None = None,
     dtype: str = "torch.float32",
     scope: tuple[ScopeVariable, ...] = (),
+    failed: Failure | None = None,
 ) -> list[Objection]:
-    """What speaks against one replacement in net.py, beside other files of the repository; `scope` was seen there."""
+    """What speaks against one replacement in net.py, beside other files of the repository; `scope` was seen there.
+
+    The replacement is for `failed`; by default the network's `scale` met a tensor on another device.
+    """
     assert before.count(change[0]) == 1
     after = before.replace(*change)
     files = {name: text.encode() for name, text in {"net.py": before, **(others or {})}.items()}
@@ -55,7 +59,7 @@ def found(
         ModuleOwner("self", 0, "Net", "scale", "attribute"),
     )
     seen = SourceLocation("net.py", 1, "<module>")
-    failed = replace(failure(), operands=(held,), scopes=((seen, scope),) if scope else ())
+    failed = failed or replace(failure(), operands=(held,), scopes=((seen, scope),) if scope else ())
     code = Code({"net.py": after.encode()}, files.get, containing)
     edit = Edit("net.py", 1, before.encode(), after.encode())
     return objections(replace(patch(), edits=(edit,)), failed, code)

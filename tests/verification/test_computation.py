@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from verifier_cases import CPU, FIRST, HOME, failure, make_run
 
-from devfix.model import Edit, Operand, OperatorCount, OperatorTotals, Run
+from devfix.model import Edit, Event, Operand, OperatorCount, OperatorTotals, Run
 from devfix.verification.checks.computation import (
     diff_totals,
     edited_places,
@@ -104,6 +104,17 @@ def test_when_work_leaves_the_gpu() -> None:
     assert moved_work_to_cpu(two, two.failure.operands[1], on_host), (
         "where both lay on GPUs, neither was meant for the host"
     )
+
+
+def test_what_an_array_receives_is_computed_on_the_host() -> None:
+    array = Operand("self", "cpu", history=(Event("numpy", "torch.from_numpy", "cpu"),))
+    added = replace(FIRST, op="aten::add_", operands=(array, Operand("other", "cuda:0")))
+    on_host = replace(make_run(HOME), operator_counts=(OperatorCount("aten::add_", 3, 0),))
+    assert not moved_work_to_cpu(make_run(HOME, added), array, on_host)
+    plain = replace(array, history=(Event("factory", "aten::zeros", "cpu"),))
+    for operand in (replace(array, argument="other"), plain):
+        changed = replace(added, operands=(operand, Operand("other", "cuda:0")))
+        assert moved_work_to_cpu(make_run(HOME, changed), operand, on_host), operand
 
 
 def test_a_line_that_ran_on_the_gpu_runs_on_the_cpu() -> None:

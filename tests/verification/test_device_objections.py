@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from objection_cases import found, strengths
+from verifier_cases import failure
+
+from devfix.model import Event, Operand
 
 HEAD = """import torch
 
@@ -143,3 +148,58 @@ def test_a_module_that_its_caller_never_moves() -> None:
     stays = "from net import Net\nprint(Net(None).ramp(2).numpy())\n"
     assert found(METHOD, weight, {"plot.py": stays}) == []
     assert strengths(METHOD, weight, {"plot.py": stays.replace("(None)", "(None).to(place)")}) == ["strong"]
+
+
+MOVER = """import torch
+
+class Graph:
+    def __init__(self, x, mask=None):
+        self.x, self.mask = x, mask
+
+    def to(self, device):
+        self.x = self.x.to(device)
+        return self
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [("self.mask is not None", []), ("self.mask is None", ["weak"]), ("not hasattr(self, 'mask')", ["weak"])],
+)
+def test_what_is_kept_and_moved_in_each_call(test: str, expected: list[str]) -> None:
+    moved = f"        if {test}:\n            self.mask = self.mask.to(device)\n        return self"
+    assert strengths(MOVER, ("        return self", moved)) == expected
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [("next(net.parameters()).device", []), ("net.weight.device", []), ("next(NET.parameters()).device", ["strong"])],
+)
+def test_the_device_of_a_module_that_the_constructor_is_given(device: str, expected: list[str]) -> None:
+    text = "import torch\n\nclass Meter:\n    def __init__(self, net):\n        self.total = torch.zeros(2)\n"
+    other = {"other.py": "from net import Meter\nprint(Meter(net).total.numpy())\n"}
+    assert strengths(text, ("torch.zeros(2)", f"torch.zeros(2, device={device})"), other) == expected
+
+
+ARRAY = """import numpy as np
+import torch
+
+def main(x, device):
+    store = np.zeros(4)
+    target = torch.from_numpy(store)
+    target += x
+    print(store.sum())
+"""
+WRITTEN = replace(failure(7, 6, 3), op="aten::add_")
+INTO = Operand("self", "cpu", history=(Event("numpy", "torch.from_numpy", "cpu"),))
+
+
+@pytest.mark.parametrize(
+    "change", [("(store)\n", "(store).to(device)\n"), ("target += x", "target = target.to(device)")]
+)
+def test_an_array_that_is_read_after_its_tensor_was_written(change: tuple[str, str]) -> None:
+    written = {"failed": replace(WRITTEN, operands=(INTO, Operand("other", "cuda:0")))}
+    assert strengths(ARRAY, change, **written) == ["strong"]
+    assert found(ARRAY.replace("print(store.sum())", "print(target.sum())"), change, **written) == []
+    read = {"failed": replace(WRITTEN, op="aten::add", operands=written["failed"].operands)}
+    assert found(ARRAY, change, **read) == []

@@ -224,6 +224,16 @@ def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expecte
 
 
 @pytest.mark.parametrize(
+    ("passed", "expected"), [("torch.ones(4, 2)", []), ("rows", ["weak"]), ("np.ones(4)", ["strong"])]
+)
+def test_a_buffer_that_is_computed_of_what_callers_pass(passed: str, expected: list[str]) -> None:
+    fit = "\n    def fit(self, rows):\n        self.scale = rows.mean(0)\n"
+    assert (
+        strengths(NET + fit, BUFFER, {"fit.py": f"from net import Net\n\nnet = Net()\nnet.fit({passed})\n"}) == expected
+    )
+
+
+@pytest.mark.parametrize(
     ("given", "numbers"),
     [("[3, 2]", "factor"), ("lengths.tolist()", "factor"), ("-1.5", "factor"), ("'many'", ""), ("{1: 2}", "")],
 )

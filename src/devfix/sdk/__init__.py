@@ -43,7 +43,7 @@ from devfix.sdk.trace.returns import class_of, methods_called, return_values
 from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, code, last_name
-from devfix.source.edits.buffers import register_as_buffer
+from devfix.source.edits.buffers import register_as_buffer, register_parts
 from devfix.source.edits.device_arguments import (
     device_argument,
     device_text,
@@ -181,6 +181,7 @@ __all__ = [
     "preserves_data",
     "reads_of",
     "register_as_buffer",
+    "register_parts",
     "remove_keyword",
     "remove_move",
     "remove_statement",

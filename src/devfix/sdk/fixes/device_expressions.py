@@ -142,8 +142,9 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
 
 def _is_given(spot: FixSite, text: str) -> float:
     """Return the penalty of a weight of a module that is not the function's own: another one has other parts."""
-    root = re.split(r"[.\[]", text)[0]
-    return 2.6 * any(each.kind == "module" and each.expression == root != "self" for each in spot.scope)
+    root, owner = re.split(r"[.\[]", text)[0], text.rpartition(".")[0]
+    names = {root, owner} if root != "self" else set()
+    return 2.6 * any(each.kind == "module" and each.expression in names for each in spot.scope)
 
 
 def _has_parameters(spot: FixSite, module: str) -> bool:

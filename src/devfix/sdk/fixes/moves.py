@@ -24,6 +24,7 @@ from devfix.source.queries.reading import is_given, is_read, parameters
 from devfix.source.queries.repository import Repository
 from devfix.source.queries.writes import is_in_place, is_written_below
 
+ITERATORS = ("zip", "enumerate", "map", "filter", "reversed", "sorted", "iter", "range", "list", "tuple", "dict")
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
 
@@ -69,7 +70,10 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
 
 
 def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode) -> list[str]:
-    """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`."""
+    """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
+
+    Of an index it is the attribute that is indexed.
+    """
     if spot.kind != "use" or spot.place.column is None:
         return []
     argument = blamed_operand(diagnosis).argument
@@ -78,6 +82,8 @@ def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.C
         found = [{"self": root.left, "other": root.right}.get(argument, root)]
     elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
         found = [{"self": root.left, "other": root.comparisons[0].comparator}.get(argument, root)]
+    elif isinstance(root, cst.Subscript) and argument == "self" and isinstance(root.value, cst.Attribute):
+        return [file.code(root.value)]  # a class's constant, which has no name in the scope: `Binarize.levels[index]`
     elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
         given = [each.value for each in root.args if not each.star]
         receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
@@ -212,7 +218,8 @@ def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterato
         return
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` is a statement: its result is not used
         return
-    if _is_written_on(file, calls[0]):
+    made = calls[0]
+    if _is_written_on(file, made) or (isinstance(made, cst.Call) and file.code(made.func) in ITERATORS):
         return
     if spot.kind == "returned" and _is_unmovable(file, calls[0], source):
         return

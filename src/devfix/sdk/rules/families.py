@@ -15,7 +15,7 @@ from devfix.sdk.fixes.modules import root_modules
 from devfix.sdk.rules.rule import OperandRule, Rule
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import Site
-from devfix.source import File
+from devfix.source import File, last_name
 
 
 class CreationRule(OperandRule):
@@ -55,14 +55,21 @@ class CreationRule(OperandRule):
         """Yield what `fix` yields where the tensor was created; not for loop variables, which are many tensors.
 
         Those that one comprehension creates for an attribute are created at one place: `self.slow = [zeros(n) for …]`.
+        So are those of one module: `model = nn.Linear(4, 1)`.
         """
         for site in ctx.creation_sites():
-            if ctx.loop_frame is None or _is_kept_comprehension(site):
+            if ctx.loop_frame is None or _is_kept_comprehension(site) or _is_of_one_object(site):
                 yield from self.fix(ctx, site)
 
     @abstractmethod
     def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
         """Yield the changes at the call that created the tensor, best first."""
+
+
+def _is_of_one_object(site: Site) -> bool:
+    """Return whether a site is the only call of a class, which creates all of them: outside of loops."""
+    call = site.call()
+    return call is not None and last_name(call.func)[:1].isupper() and not site.file.loops_around(call)
 
 
 def _is_kept_comprehension(site: Site) -> bool:

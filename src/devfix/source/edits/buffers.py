@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import libcst as cst
 
@@ -41,3 +41,34 @@ def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persi
             )
         )
     return call.with_changes(args=given)
+
+
+def register_parts(file: File, assignment: cst.Assign, names: Container[str]) -> list[str]:
+    """Return the lines that assign one by one what `self.a, self.b = x, y` does, some of the names by a buffer.
+
+    Returns none if it assigns something else than attributes of one name, or a value reads one of them.
+
+    >>> file = File("m.py", b"self.mean, self.count = torch.zeros(3), 0\\n")
+    >>> statement = file.module.body[0].body[0]
+    >>> print("\\n".join(register_parts(file, statement, ["mean"])))
+    self.register_buffer("mean", torch.zeros(3), persistent=False)
+    self.count = 0
+    """
+    target, value = assignment.targets[0].target, assignment.value
+    if len(assignment.targets) != 1 or not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple):
+        return []
+    pairs = list(zip(target.elements, value.elements, strict=False))
+    texts = [file.code(each.value) for each in target.elements]
+    is_starred = any(isinstance(each, cst.StarredElement) for pair in pairs for each in pair)
+    if len(target.elements) != len(value.elements) or is_starred or any(file.find(value, text) for text in texts):
+        return []
+    lines = []
+    for one, other in pairs:
+        text, given = file.code(one.value), file.code(other.value)
+        if isinstance(one.value, cst.Attribute) and one.value.attr.value in names:
+            plain = cst.Assign([cst.AssignTarget(one.value)], other.value)
+            call = register_as_buffer(file, plain)
+            lines.append(file.code(call) if call is not None else f"{text} = {given}")
+        else:
+            lines.append(f"{text} = {given}")
+    return lines

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from devfix.model import Edit, Operand, OperatorTotals, Run, SourceLocation
+from devfix.model import Edit, Failure, Operand, OperatorTotals, Run, SourceLocation
+from devfix.sdk import is_written_to
 from devfix.verification.edit_map import blocks
 
 _CLOSE = 1e-3  # relative to the sum of magnitudes: backends may add in another order
@@ -49,13 +50,14 @@ def _times(count: int) -> str:
 def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
     """Return a reason if the patch moved GPU work of the failing operator to the CPU, else "".
 
-    A tensor that the program itself moved to the CPU may be used there.
+    A tensor that the program itself moved to the CPU may be used there, and what an array of NumPy is to receive is
+    computed where that is.
     """
     ran, runs = (sum(each.device for each in run.operator_totals) for run in (before, after))
     if after.operator_totals and runs < ran:
         return f"it takes the work off the GPU: {ran} operators ran there before the failure, {runs} do now"
     failure = before.failure
-    if failure is None or wrong is None or not failure.op:
+    if failure is None or wrong is None or not failure.op or writes_to_array(failure):
         return ""
     peers = [operand for operand in failure.operands if operand is not wrong]
     there = next((visit for visit in after.operator_counts if visit.op == failure.op), None)
@@ -64,6 +66,12 @@ def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
     if any(operand.device == "cpu" for operand in peers) or (wrong.device == "cpu" and wrong.transfers):
         return ""
     return f"it takes the work off the GPU: {failure.op} runs on the CPU where it failed"
+
+
+def writes_to_array(failure: Failure) -> bool:
+    """Return whether the failing operator writes into memory that an array of NumPy has as well."""
+    created = [(each, each.creation) for each in failure.operands if not each.transfers]
+    return any(event is not None and event.kind == "numpy" and is_written_to(failure, each) for each, event in created)
 
 
 def left_gpu(before: Run, after: Run) -> tuple[str, ...]:

@@ -61,6 +61,17 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
             yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
 
 
+def _is_of_tensors(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> bool:
+    """Return whether a value is computed by methods of a parameter for which all calls pass tensors: `x.mean(0)`."""
+    root = value
+    while isinstance(root, ast.Call | ast.Attribute | ast.Subscript):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    if not isinstance(root, ast.Name) or function is None or root.id not in parameters(function):
+        return False
+    passed = [kind_of(each, around) for _, _, each, around in passed_values(path, owner, function, root.id, code)]
+    return bool(passed) and set(passed) == {"tensor"}
+
+
 def _assignments(name: str, family: frozenset[str], code: Code, constructed: bool = False) -> Iterator[Objection]:
     """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them.
 
@@ -76,6 +87,8 @@ def _assignments(name: str, family: frozenset[str], code: Code, constructed: boo
                     continue
                 value = with_passed_values(value, path, owner, function, code)
                 kind = kind_of(value, function)
+                if kind == "unknown" and _is_of_tensors(value, path, owner, function, code):
+                    continue
                 if kind not in ("other", "unknown") or (
                     kind == "unknown" and receiver != "self" and receiver not in made
                 ):

@@ -1,4 +1,7 @@
-"""Objections to a result that is now made on another device, where other code passes it to NumPy as it is."""
+"""Objections to a result that is now made on another device, where other code passes it to NumPy as it is.
+
+Or where it was to be written into the memory of an array.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import re
 from collections.abc import Iterator
 
 from devfix.model import Failure
+from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
+from devfix.verification.objections.callers import as_function
 from devfix.verification.objections.code import Code, Function, functions
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.stored_devices import device_of
@@ -15,6 +20,7 @@ from devfix.verification.objections.value_kinds import parameters
 
 _ARRAYS = ("np", "numpy", "plt")
 _OF_MODULE = r"self\.[\w.]+\.device|next\(self\.parameters\(\)\)\.device"  # not what the constructor was given
+_SHARING = frozenset({"from_numpy", "as_tensor", "asarray", "frombuffer"})
 _TO_HOST = frozenset({"cpu", "to", "tolist", "item"})
 
 
@@ -28,7 +34,7 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
     if function is None or not device or device in ("'cpu'", '"cpu"'):
         return
     given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
-    if device.split(".")[0].split("[")[0] in given:
+    if device.removeprefix("next(").split(".")[0].split("[")[0] in given:
         return
     of_module = bool(what.owner) and re.fullmatch(_OF_MODULE, device) is not None
     family = code.family(what.owner) if of_module or function.name == "__init__" else frozenset[str]()
@@ -44,6 +50,37 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
                     continue
                 problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                 yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+
+
+def of_shared_memory(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield reads of an array below, whose memory a tensor had, and into a copy of which the program writes now."""
+    func = what.node.func if isinstance(what.node, ast.Call) else None
+    moved = func.value if isinstance(func, ast.Attribute) else None
+    if what.kind != "call" or what.name not in ("to", "cuda") or moved is None or not writes_to_array(failure):
+        return
+    tree = code.tree(what.path)
+    around = what.function or (as_function(tree) if tree is not None else None)
+    array = _shared_array(moved, around) if around is not None else None
+    for each in ast.walk(around) if array is not None and around is not None else ():
+        is_read = isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load)
+        if is_read and isinstance(each, ast.expr) and each.lineno > moved.lineno and ast.unparse(each) == array:
+            problem = f"{what.path}:{each.lineno} reads `{array}`"
+            yield Objection("strong", f"{problem}, which what is written to a copy on a GPU never reaches")
+            return
+
+
+def _shared_array(moved: ast.expr, function: Function) -> str | None:
+    """Return the array whose memory a tensor has: `rows` of `torch.from_numpy(rows)`, also by a name; None without."""
+    given = [moved]
+    if isinstance(moved, ast.Name):
+        assigned = (each for each in ast.walk(function) if isinstance(each, ast.Assign))
+        given = [each.value for each in assigned if moved.id in map(ast.unparse, each.targets)]
+    for each in given:
+        while isinstance(each, ast.Subscript):
+            each = each.value
+        if isinstance(each, ast.Call) and each.args and ast.unparse(each.func).rpartition(".")[2] in _SHARING:
+            return ast.unparse(each.args[0])
+    return None
 
 
 def _results(what: Introduced, function: Function, code: Code) -> Iterator[tuple[str, bool]]:

@@ -36,6 +36,8 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if statement is None:
         return
     target = ast.unparse(statement.targets[0])
+    if target == what.root and not re.search(r"\bis None\b|\bnot in\b|\bnot hasattr\b", test):
+        return  # what is kept is moved, in each call: `if self.mask is not None: self.mask = self.mask.to(device)`
     if any("device" in each for each in (target, test, *_keys(statement.targets[0], function))):
         return
     if (
