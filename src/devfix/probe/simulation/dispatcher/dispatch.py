@@ -129,13 +129,13 @@ def otherwise(error: Exception, plan: Any, func: Any, args: Any, kwargs: Any, ce
         result = integer_division.run(plan, cells, keywords)
     elif numbers.among(plan, cells) and numbers.refused(error):
         result = plan.op(*numbers.as_tensors(plan, cells), **keywords)
-    elif not on_gpu or not widening.helps(error, plan):
-        try:
-            raise error
-        finally:
-            del error  # see `recover`
     else:
-        result = widening.run(plan, cells, keywords)
+        result = widening.tried(plan, cells, keywords) if on_gpu and widening.helps(error, plan) else None
+        if result is None:
+            try:
+                raise error
+            finally:
+                del error  # see `recover`
     return finish(plan, result, func, args, kwargs, gpu)
 
 

@@ -110,7 +110,9 @@ def draw(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if gpu is None or gpu < 0 or not widening.helps(error, plan):
             raise
         with randomness.stream(plan, gpu, args, keywords):
-            result = widening.run(plan, cells, keywords)
+            result = widening.tried(plan, cells, keywords)
+        if result is None:
+            raise
     if gpu is not None and gpu >= 0:
         result = rewrap(plan, result, args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)

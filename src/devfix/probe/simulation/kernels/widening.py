@@ -21,6 +21,14 @@ def helps(error: Exception, plan: Any) -> bool:
     return (plan.fresh or plan.pure or bool(plan.written)) and dtypes.takes(plan.base, error)
 
 
+def tried(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
+    """Do the same as `run`; return None where the wider dtype is refused too, whose error would name that one."""
+    try:
+        return run(plan, cells, keywords)
+    except RuntimeError:
+        return None
+
+
 def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     """Run an operator on wider copies of its tensors; what it makes or writes has the narrow dtype again."""
     narrow = next((cell.dtype for cell in cells if isinstance(cell, Tensor)), None)

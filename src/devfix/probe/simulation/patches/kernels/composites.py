@@ -65,7 +65,9 @@ def _attention(original: Any) -> Any:
         query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
         *, scale: Any = None, enable_gqa: bool = False,
     ) -> Any:  # fmt: skip
-        gpu = query._devfix_gpu if isinstance(query, Tensor) else -1
+        if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
+            return original(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+        gpu = query._devfix_gpu
         others = [item for item in (key, value, attn_mask) if item is not None]
         rest = (attn_mask, dropout_p, is_causal)
         if gpu >= 0 and not torch.backends.cuda.math_sdp_enabled():

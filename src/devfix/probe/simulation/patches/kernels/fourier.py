@@ -20,6 +20,8 @@ def _halve(original: Any) -> Any:
 
     def transform(input: Any, s: Any = None, dim: Any = None, norm: Any = None, **kwargs: Any) -> Any:
         size = kwargs.pop("n", s)
+        if many:  # C++ takes a number for a list of one
+            size, dim = ([each] if isinstance(each, int) else each for each in (size, dim))
         given: dict[str, Any] = {"s" if many else "n": size} if size is not None else {}
         given |= {"dim": dim} if dim is not None else {}
         if not isinstance(input, Tensor) or input._devfix_gpu < 0 or overridden(input) or input.dtype not in _WIDE:

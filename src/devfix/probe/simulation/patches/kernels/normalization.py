@@ -22,7 +22,9 @@ def _keep_dtype(original: Any) -> Any:
         input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True
     ) -> Any:
         parts = [item for item in (weight, bias) if item is not None]
-        if _tracing() is not None or any(map(overridden, (input, *parts))):
+        given = (input, *parts)
+        plain = all(isinstance(item, torch.Tensor) and not overridden(item) for item in given)
+        if _tracing() is not None or not plain:
             return original(input, num_groups, weight, bias, eps, cudnn_enabled)
         gpu = input._devfix_gpu
         if gpu < 0 or input.is_contiguous() or any(item._devfix_gpu != gpu for item in parts):

@@ -25,6 +25,8 @@ def _numpy(original: Any) -> Any:
             array = original(self, force=force)
             hooks.on_completed("torch.Tensor.numpy")
             return array
+        if self.layout is not torch.strided:
+            return original(self._devfix_held)  # `tensor_to_numpy` in tensor_numpy.cpp refuses the layout first
         if force:
             hooks.on_completed("torch.Tensor.numpy")
             return original(self.detach().cpu().resolve_conj().resolve_neg())

@@ -18,6 +18,8 @@ _set = _BASE.__setitem__
 _grad = torch.is_grad_enabled
 _func = torch.ops.aten.slice.Tensor  # the most frequent one
 _NOTHING: dict[str, Any] = {}
+# What `treatSequenceAsTuple` in python_variable_indexing.cpp looks for: tensors, slices, and all sequences.
+_PARTS = (list, tuple, str, range, Tensor, slice, type(None), type(Ellipsis))
 _PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
 
 
@@ -37,7 +39,8 @@ def _as_tensor(item: Any, self: Any) -> Any:
 def _treated_as_tuple(index: list[Any]) -> bool:
     """Return whether a list index means a tuple of indices: NumPy's old rule, which PyTorch uses for short lists."""
     return len(index) < 32 and any(
-        isinstance(item, (list, tuple, Tensor, slice, type(None), type(Ellipsis))) for item in index
+        isinstance(item, _PARTS) or (type(item).__module__ == "numpy" and type(item).__name__ == "ndarray")
+        for item in index
     )
 
 

@@ -137,8 +137,20 @@ def _strip(original: Any) -> Any:
     return state
 
 
+def _marking(original: Any) -> Any:
+    """Let a tensor that is loaded be conjugated or negated in its values, as its shell is."""
+
+    def set_tensor_metadata(tensor: Any, metadata: Any) -> None:
+        original(tensor, metadata)
+        if tensor._devfix_gpu >= 0:
+            original(tensor._devfix_held, metadata)
+
+    return set_tensor_metadata
+
+
 def install() -> None:
     """Patch storages and pickling."""
+    wrap(torch._C, "_set_tensor_metadata", _marking)
     replace(Storage, "_devfix_gpu", -1, add=True)
     replace(Storage, "_devfix_pinned", False, add=True)
     replace(Storage, "device", property(_device), add=True)

@@ -63,6 +63,8 @@ def _moving(name: str) -> Any:
             source = args[0] if args else kwargs.pop(keyword, _MISSING)
             if source is _MISSING or len(args) > 1:
                 return original(*args, **kwargs)  # C++ raises the error
+            if name == "scalar_tensor" and (isinstance(source, (list, tuple)) or getattr(source, "shape", None)):
+                return original(source, **kwargs)  # likewise
             if keyword in kwargs:
                 return original(source, **kwargs)
             index = _index(kwargs.get("device"), f"torch.{name}")
