@@ -78,7 +78,8 @@ class TensorsOfPlainObject(OperandRule):
         devices = [each for each in site.device_expressions() if not target or not each.startswith(f"{target}.")]
         for created in _created_there(ctx, inside, found, site, devices):
             yield replace(created, joint=len(names) > 1)
-        for device in devices if target and used.methods > 1 else ():
+        made = ctx.repository.class_of(site.file, site.node)  # `SCHEDULES[name](10)` may make an object without them
+        for device in devices if target and isinstance(made, Definition) and used.methods > 1 else ():
             lines = [f"{target}.{name} = {target}.{name}.to({device})" for name in names]
             title = f"Move {', '.join(f'`{name}`' for name in names)} of `{target}` to `{device}`"
             changes = site.insert_after(lines, title, Safety.LIKELY)

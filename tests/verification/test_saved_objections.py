@@ -105,3 +105,57 @@ def test_a_module_whose_state_is_written(change: tuple[str, str]) -> None:
         "import torch\n\ndef run(device):\n    net = Net()\n    net.train()\n    torch.save(net.state_dict(), path)\n"
     )
     assert strengths(text, change, WITHOUT) == []
+
+
+NORM = """import torch
+
+class Norm:
+    def __init__(self, width, device=None):
+        self.mean = torch.zeros(width)
+        self.count = 0
+
+    def state_dict(self):
+        return {"mean": self.mean, "count": self.count}
+
+    def counts(self):
+        return self.count
+
+    def save(self, path):
+        print(path)
+"""
+NORM_CREATED = ("torch.zeros(width)", "torch.zeros(width, device=device)")
+MAIN = 'import torch\nfrom net import Norm\nnorm = Norm(3, device=device)\ntorch.save({}, "mean.pt")\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("norm.state_dict()", ["strong"]),
+        ('{"norm": norm.state_dict(), "step": 1}', ["strong"]),
+        ("model.state_dict()", []),
+        ("norm.counts()", []),
+    ],
+)
+def test_a_state_that_an_object_gives_of_what_its_constructor_creates(written: str, expected: list[str]) -> None:
+    others = {"main.py": MAIN.format(written)}
+    assert strengths(NORM, NORM_CREATED, {**others, **WITHOUT}) == expected
+    assert found(NORM, NORM_CREATED, {**others, **MAPPED}) == []
+
+
+def test_a_state_that_a_method_keeps() -> None:
+    text = NORM + "\n    def update(self, x):\n        self.mean += x\n"
+    kept = ("        self.mean += x", "        self.mean = self.mean.to(x.device)\n        self.mean += x")
+    assert strengths(text, kept, {"main.py": MAIN.format("norm.state_dict()"), **WITHOUT}) == ["strong"]
+
+
+def test_an_object_that_writes_what_its_constructor_creates() -> None:
+    writing = NORM.replace("print(path)", 'torch.save(self.mean, "mean.pt")')
+    assert strengths(writing, NORM_CREATED, WITHOUT) == ["strong"]
+    assert found(writing.replace("self.mean, ", "self.mean.cpu(), "), NORM_CREATED, WITHOUT) == []
+
+
+def test_an_attribute_that_is_moved_from_outside() -> None:
+    text = "import torch\n\ndef main(norm, device):\n    norm.update()\n    torch.save(norm.state_dict(), 'mean.pt')\n"
+    moved = ("    norm.update()\n", "    norm.mean = norm.mean.to(device)\n")
+    assert strengths(text, moved, WITHOUT) == ["strong"]
+    assert found(text.replace("norm.state_dict()", "net.state_dict()"), moved, WITHOUT) == []

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.callers import as_function
-from devfix.verification.objections.code import Code, Function, functions
+from devfix.verification.objections.code import Code, Function, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.stored_devices import device_of
 
@@ -18,6 +18,7 @@ _WRITES = frozenset({"save", "dump", "save_file"})
 _WRITERS = frozenset({"torch", "pickle", "joblib", "dill", "cloudpickle", "safetensors"})
 _READS = ("torch.load", "pickle.load", "joblib.load", "dill.load", "cloudpickle.load")
 _TO_HOST = frozenset({"cpu", "numpy", "tolist", "item", "size", "dim", "numel", "state_dict"})  # or to no tensor
+_OF_OBJECT = frozenset({"state_dict", "get_state", "to_dict", "asdict"})  # what an object has, its attributes as well
 _NO_DATA = frozenset({"shape", "dtype", "device", "ndim"})
 _ADDS = frozenset({"append", "extend", "insert", "add"})
 _DEPTH = 3  # calls through which a result is followed
@@ -37,6 +38,8 @@ class _Kept:
         if _is_same(value, self.node) or (isinstance(value, ast.expr) and ast.unparse(value) in self.names):
             return True
         if isinstance(value, ast.Call):
+            if isinstance(value.func, ast.Attribute) and value.func.attr in _OF_OBJECT:
+                return any(each.startswith(f"{ast.unparse(value.func.value)}.") for each in self.names)
             return _passes_on(value) and any(map(self.has, (value.func, *value.args, *_words(value))))
         if isinstance(value, ast.Attribute):
             return value.attr not in _NO_DATA and self.has(value.value)
@@ -54,11 +57,37 @@ def of_saved(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
         return
     tree = code.committed(what.path) if is_dropped else code.tree(what.path)
     around = what.function or (as_function(tree) if tree is not None else None)
-    for path, call, shown in _written(what.path, around, _Kept(what.node), code, _DEPTH) if around else ():
+    found = _written(what.path, around, _Kept(what.node), code, _DEPTH) if around else ()
+    for path, call, shown in [*found, *(_written_of_object(what, code) if tree is not None else ())]:
         strength, reason = _read_elsewhere(path, call, is_dropped, code)
         if strength:
             problem = f"{path}:{call.lineno} writes `{shown}` to a file, now from a GPU"
             yield Objection(strength, f"{problem}, {reason}")
+
+
+def _written_of_object(what: Introduced, code: Code) -> Iterator[tuple[str, ast.Call, str]]:
+    """Yield the calls that write to a file what an object now keeps on a GPU, or what its methods return of it."""
+    if what.function is None or not what.owner:
+        return
+    stored = frozenset(each for each in _spread(what.function, _Kept(what.node)).names if each.startswith("self."))
+    tree, family = code.tree(what.path), code.family(what.owner)
+    methods = [each for owner, _, each in functions(tree) if owner == what.owner] if tree is not None and stored else []
+    for method in methods:
+        if not isinstance(method, Function) or method is what.function:
+            continue
+        kept = _spread(method, _Kept(None, stored))
+        for each in ast.walk(method):
+            if _writes(each) and (value := _first(each)) is not None and kept.has(value):
+                yield what.path, each, _shown(value, kept)
+        results = [each.value for each in ast.walk(method) if isinstance(each, ast.Return) and kept.has(each.value)]
+        for path, other in code.trees(f".{method.name}(") if results else ():
+            known = instances(other, family)
+            for each in ast.walk(other):
+                value = _first(each) if _writes(each) else None
+                calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)] if value is not None else []
+                names = [one.func for one in calls if isinstance(one.func, ast.Attribute)]
+                if any(one.attr == method.name and ast.unparse(one.value) in known for one in names):
+                    yield path, each, ast.unparse(value) if value is not None else ""  # type: ignore[misc]
 
 
 def _is_same(value: ast.AST, node: ast.AST | None) -> bool:
