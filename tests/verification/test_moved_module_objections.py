@@ -116,3 +116,39 @@ ON_ITS_DEVICE = ("torch.zeros(p.shape)", "torch.zeros(p.shape, device=p.device)"
 )
 def test_what_a_loop_moves_by_hand_is_kept_on_the_host(loop: str, body: str, taken: str, expected: list[str]) -> None:
     assert strengths(OFFLOADED.format(loop=loop, body=body, taken=taken), ON_ITS_DEVICE) == expected
+
+
+SAYING = """import torch
+
+class Table(torch.nn.Module):
+    \"\"\"{}\"\"\"
+
+    def __init__(self, rows):
+        super().__init__()
+        self.table = torch.zeros(rows, 8)
+
+    def forward(self, ids):
+        return self.table[ids]
+"""
+REGISTERED = (
+    "self.table = torch.zeros(rows, 8)",
+    'self.register_buffer("table", torch.zeros(rows, 8), persistent=False)',
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("A table of 400 GB: it stays on the host, rows are fetched.", ["strong"]),
+        ("Keeps its rows in host memory,\n    since the GPU has no room for them.", ["strong"]),
+        ("A table that does not fit on a GPU.", ["strong"]),
+        ("A table, too large for one GPU.", ["strong"]),
+        ("Looks rows up, on the host or on a GPU.", []),
+        ("A table that stays small. On the CPU it is slow.", []),
+    ],
+)
+def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None:
+    assert strengths(SAYING.format(words), REGISTERED) == expected
+    moved = ("self.table[ids]", "self.table.to(ids.device)[ids]")
+    assert strengths(SAYING.format(words), moved) == expected
+    assert found(SAYING.format(words), ("self.table[ids]", "self.table[ids].to(ids.device)")) == []

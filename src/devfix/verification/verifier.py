@@ -183,10 +183,10 @@ class Verifier:
         if candidate.verdict.outcome not in ("verified", "progressed"):
             return candidate
         found = self.review(candidate.patch, candidate.files) if self.review is not None else ()
-        verdict = replace(
-            candidate.verdict, objections=(*candidate.verdict.objections, *(each.reason for each in found))
-        )
         strong = [each for each in found if each.strength == "strong"]
+        weak = [each.reason for each in found if each.strength != "strong"]
+        against = (*(each.reason for each in strong), *candidate.verdict.objections, *weak)  # as reports show them
+        verdict = replace(candidate.verdict, objections=against)
         if strong:
             verdict = replace(verdict, outcome="regressed", reason=strong[0].reason)
         numbers = tuple(dict.fromkeys(each.numbers for each in strong))

@@ -7,6 +7,7 @@ that stays in host memory is asked with indices on the host, and what is looked 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from devfix.model import Failure
@@ -17,6 +18,14 @@ from devfix.verification.objections.code import Code, Function, functions, insta
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
+# What a docstring says of state for which a GPU has no room.
+_STAYS = re.compile(
+    r"\b(stays?|kept|keeps?|lives?|remains?|held|holds)\b[^.;]{0,60}?"
+    r"\b(on the (host|CPU)|in (host|CPU|main) memory|in RAM)\b"
+    r"|\b(too (large|big) for|(do(es)? not|doesn't|cannot) fit (on|in|into)) (a |the |one )?GPU\b"
+    r"|\bGPU has no room\b",
+    re.IGNORECASE,
+)
 _MOVES = frozenset({"to", "cuda"})
 
 
@@ -72,6 +81,19 @@ def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[O
                 strength: Strength = "strong" if is_given_host else "weak"
                 shown = ast.unparse(looked_up if is_given_host else parents.get(id(moved), looked_up))
                 yield Objection(strength, f"{path}:{node.lineno}: `{shown}` takes `{name}` to be on the host")
+
+
+def of_words(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield the sentence by which the class says that it stays on the host, of an attribute that is now on a GPU."""
+    name, tree = _table(what), code.tree(what.path)
+    if not name or not what.owner or tree is None:
+        return
+    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == what.owner]
+    for each in [*classes, *([what.function] if what.function is not None else [])]:
+        words = " ".join((ast.get_docstring(each) or "").split())
+        if said := _STAYS.search(words):
+            problem = f'{what.path}:{each.lineno}: `{each.name}` says "{said[0]}"'
+            yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
 
 
 def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
