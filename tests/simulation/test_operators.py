@@ -51,7 +51,10 @@ print(json.dumps([judged(*case) for case in json.load(sys.stdin)]))
 """
 LSTSQ = "RuntimeError: torch.linalg.lstsq: `driver` other than `gels` is not supported on CUDA"
 NO_KERNEL = "NotImplementedError: \"some_cuda\" not implemented for 'Some'"
+TOO_OLD = "RuntimeError: torch._scaled_mm is only supported on CUDA devices with compute capability >= 9.0 or 8.9"
 JUDGED = [
+    (("torch._scaled_mm", "float32", {}, TOO_OLD), True),
+    (("mm", "float32", {}, TOO_OLD), False),
     (("mm", "int64", {}, NO_KERNEL), True),
     (("mm", "float32", {}, NO_KERNEL), False),
     (("mm", "int64", {}, "AttributeError: 'NoneType' object has no attribute 'shape'"), False),
