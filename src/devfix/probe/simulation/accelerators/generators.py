@@ -121,9 +121,8 @@ class Generator(torch.Generator):
             set_raw_state(self, known)
         else:
             super().manual_seed(seed)
-            guard = _below()  # for C++ it is a generator of the CPU
-            torch.empty(min(offset // _STEP, _SKIPPED)).uniform_(generator=self)
-            del guard
+            if offset:
+                _skip(self, min(offset // _STEP, _SKIPPED))
         self._devfix_draws = offset // _STEP
 
     def __reduce__(self) -> Any:
@@ -137,6 +136,14 @@ class Generator(torch.Generator):
             return self._place(_key(seed, offset or 0))
         set_raw_state(self, whole)
         self._devfix_draws = (offset or 0) // _STEP
+
+
+def _skip(generator: Generator, count: int) -> None:
+    """Draw numbers, which go nowhere."""
+    guard = _below()  # for C++ it is a generator of the CPU
+    # A program may have set another default device or type.
+    torch.empty(count, device="cpu", dtype=torch.float32).uniform_(generator=generator)
+    del guard
 
 
 def _key(seed: int, offset: int) -> bytes:
