@@ -40,7 +40,10 @@ def read(folder: Path) -> Iterator[Snippet]:
 
 
 def run(snippet: Snippet) -> str:
-    """Run a snippet in the current world: return "ok", or the exception's type and message."""
+    """Run a snippet in the current world: return "ok", or the exception's type and message.
+
+    The default device and dtype are reset after it, since all snippets share a process.
+    """
     file = f"<{snippet.title}>"
     # TorchScript reads the source of what it compiles.
     linecache.cache[file] = (len(snippet.code), None, snippet.code.splitlines(keepends=True), file)
@@ -49,6 +52,9 @@ def run(snippet: Snippet) -> str:
         exec(compile(snippet.code, file, "exec"), names)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
     return "ok"
 
 

@@ -29,8 +29,8 @@ def stdout_differs(before: Sequence[str], after: Sequence[str]) -> bool:
     )
 
 
-_TIME = re.compile(
-    r"(?<![\w.])(\d+\.?\d*|\.\d+)(e[-+]?\d+)? ?([mun\u00b5]?s|secs?|seconds?|milliseconds?|mins?|minutes?)\b"
+_TIME = re.compile(  # a microsecond is written with the micro sign (U+00B5), or with the letter mu (U+03BC) by IPython
+    r"(?<![\w.])(\d+\.?\d*|\.\d+)(e[-+]?\d+)? ?([mun\u00b5\u03bc]?s|secs?|seconds?|milliseconds?|mins?|minutes?)\b"
     r"|\b\d+:\d\d:\d\d(\.\d+)?"
 )
 
@@ -40,6 +40,8 @@ def without_times(output: str) -> str:
 
     >>> without_times("2 passed in 0.03s"), without_times("took 61.5 seconds (0:01:01)"), without_times("a 2x2 s")
     ('2 passed in 0 s', 'took 0 s (0 s)', 'a 2x2 s')
+    >>> without_times("Wall time: 41.2 \u03bcs") == without_times("Wall time: 1.1 ms")
+    True
     """
     return _TIME.sub("0 s", output)
 
@@ -85,7 +87,7 @@ def gpu_only_lines(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[s
 
 _MEASURES = re.compile(  # figures of the machine, not of the values
     r"time|elapsed|took|speed|throughput|fps|memory|alloc|\bgpus?\b|devices?"
-    r"|\d ?(s|ms|us|sec\w*|min\w*|[kMGT]i?B|it/s)\b|/s\b",
+    r"|\d ?([mun\u00b5\u03bc]?s|sec\w*|min\w*|[kMGT]i?B|it/s)\b|/s\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\b(?:nan|inf)\b", re.IGNORECASE)
