@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from devfix.sdk import (
-    FACTORIES,
     Change,
     Context,
     Definition,
@@ -14,8 +13,8 @@ from devfix.sdk import (
     OperandRule,
     Safety,
     add_method,
-    argument,
     assignments,
+    creates_on_default_device,
     definition,
     device_parameter_added,
     expression,
@@ -136,18 +135,13 @@ def _of_plain_object(ctx: Context, kept: Kept) -> Iterator[Change]:
     places = ctx.creation.places if ctx.creation is not None else ()
     outer = ctx.call_at(places[1]) if len(places) > 1 else None
     calls = [each for each in file.within(kept.call) if isinstance(each, cst.Call)]
-    factories = [each for each in calls if _is_factory(file, each)]
+    factories = [each for each in calls if creates_on_default_device(file, each)]
     if outer is None or constructor is None:
         return
     for device in outer.device_expressions():
         title = f"Create the parameters of `self.{kept.attribute}` on `{device}`, by a parameter `device`"
         made = Definition(file, constructor)
         yield from device_parameter_added(ctx.repository, made, outer.node, device, factories, title, Safety.LIKELY)
-
-
-def _is_factory(file: File, call: cst.Call) -> bool:
-    is_known = last_name(call.func) in FACTORIES and file.qualified_name(call.func).startswith("torch.")
-    return is_known and argument(call, "device") is None
 
 
 def _built_again(kept: Kept, mover: cst.FunctionDef) -> str:

@@ -7,7 +7,6 @@ from math import prod
 import libcst as cst
 
 from devfix.sdk import (
-    FACTORIES,
     CallSite,
     Change,
     Confidence,
@@ -18,10 +17,9 @@ from devfix.sdk import (
     Safety,
     StoredAttribute,
     add_keyword,
-    argument,
+    creates_on_default_device,
     device_parameter_added,
     is_move,
-    last_name,
     remove_move,
     rewrite,
     stored_attributes,
@@ -103,7 +101,8 @@ def _created_there(
     if made is None or constructor is None:
         return
     calls = [each for each in file.within(constructor) if isinstance(each, cst.Call)]
-    factories = [each for each in calls if file.function_of(each) is constructor and _is_factory(file, each)]
+    own = [each for each in calls if file.function_of(each) is constructor]
+    factories = [each for each in own if creates_on_default_device(file, each)]
     owner = made.place.function.rpartition(".")[0]
     if given := made.device_parameter(ctx.target_device):
         edits = {each: add_keyword(each, "device", given) for each in factories}
@@ -113,15 +112,6 @@ def _created_there(
         title = f"Create the tensors of {owner} on `{device}`, by a parameter `device`"
         where = (ctx.repository, Definition(file, constructor), site.node, device)
         yield from device_parameter_added(*where, factories, title, Safety.LIKELY)
-
-
-def _is_factory(file: File, call: cst.Call) -> bool:
-    """Return whether a call creates a tensor where the default device is, and leaves it there."""
-    name, method = last_name(call.func), file.parent(call)
-    moved = file.parent(method) if isinstance(method, cst.Attribute) and method.value is call else None
-    is_moved = isinstance(moved, cst.Call) and (is_move(moved) or last_name(moved.func) == "numpy")
-    is_known = name in FACTORIES and not name.endswith("_like") and file.qualified_name(call.func).startswith("torch.")
-    return is_known and not is_moved and argument(call, "device") is None
 
 
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:

@@ -1,4 +1,4 @@
-"""Branches of a warm process that have imported what a program imports from other packages, apart from torch's users.
+"""Branches of a warm process that have imported what a program imports of packages that do not use torch.
 
 Runs of a program are compared with one another and, at the end, with one in a fresh process, so a module that behaves
 otherwise when it was imported before the program loses a repair, and never adds one.
@@ -33,82 +33,12 @@ _EXCLUDED = [
     "wandb",
 ]
 
-# Runs in the branch. A package is left out if it names torch: what it imports of it must be found in the world of the
-# program; and if it is a plugin of pytest, which has to import it first. Where one imports such a package, prints
-# something or starts a thread, there is no branch.
 _CODE = """\
-import builtins
-import contextlib
 import importlib
-import importlib.util
-import importlib.metadata
-import io
 import json
-import os
-import re
-import sys
-import threading
 
-modules, excluded = json.loads(modules), set(json.loads(excluded))
-names_torch = re.compile(rb"^\\s*(?:import|from)\\s+torch\\b|import_module\\(\\s*[\\"']torch\\b", re.MULTILINE)
-compiler = "torch._dynamo" in modules
-modules = [name for name in modules if name not in sys.modules and name != "torch._dynamo"]
-
-
-def source_of(name):
-    top, *inner = name.split(".")
-    spec = importlib.util.find_spec(top)
-    if spec is None:
-        return None
-    if not inner:
-        return spec.origin or ""  # a namespace package has no file
-    paths = [os.path.join(folder, *inner) for folder in spec.submodule_search_locations or ()]
-    files = [path + end for path in paths for end in (".py", os.sep + "__init__.py")]
-    return next((file for file in files if os.path.exists(file)), "")
-
-
-def is_excluded(name):
-    try:
-        file = source_of(name)
-        if file is None or not file.endswith(".py"):
-            return file is None
-        with open(file, "rb") as source:
-            return bool(names_torch.search(source.read()))
-    except (ImportError, AttributeError, ValueError, OSError):
-        return True
-
-
-class Excluded(BaseException):
-    pass
-
-
-def guarded(name, globals=None, locals=None, fromlist=(), level=0):
-    if level == 0 and name.partition(".")[0] in excluded:
-        raise Excluded(name)
-    return plain(name, globals, locals, fromlist, level)
-
-
-if compiler and "torch" in sys.modules:
-    importlib.import_module("torch._dynamo")
-excluded |= {name.partition(".")[0] for name in modules if is_excluded(name)}
-excluded |= {"torch", *(each.value.partition(".")[0] for each in importlib.metadata.entry_points(group="pytest11"))}
-plain, here, said = builtins.__import__, os.getcwd(), io.StringIO()
-threads = threading.active_count()
-os.chdir(folder)
-builtins.__import__ = guarded
-try:
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        for name in modules:
-            if name.partition(".")[0] not in excluded:
-                with contextlib.suppress(ImportError):
-                    importlib.import_module(name)
-finally:
-    builtins.__import__ = plain
-    os.chdir(here)
-if said.getvalue():
-    raise RuntimeError(f"an import prints: {said.getvalue()[-500:]}")
-if threading.active_count() > threads:
-    raise RuntimeError("an import starts a thread")
+preload = importlib.import_module("devfix probe.prefork.preload").preload
+preload(json.loads(modules), json.loads(excluded), folder)
 """
 
 

@@ -36,10 +36,7 @@ from devfix.workspace import Repository
 CPU = World("cpu")
 LIFTED, TWICE = "lifted", "--lift-twice"
 _HIDDEN = 3  # runs that go past what is known
-_LEAST, _LEAST_SHARE = (
-    20.0,
-    0.15,
-)  # of the budget: seconds, and a share, with which tests are looked at that have not run
+_LEAST, _LEAST_SHARE = 20.0, 0.15  # seconds, and share of the budget, that are left for a further round of tests
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
 
 

@@ -34,9 +34,8 @@ def repair(
     with open_session(path, options, progress) as session:
         if not (options.rules or session.config.chooses_rules or user_folder().is_dir()):  # no choice can be wrong
             session.begin_first_run()
-        from devfix.pipeline.open_repair import (
-            OpenRepair,  # with all that reads code: 0.25 s, in which the program runs
-        )
+        # With all that reads code: 0.25 s, in which the program runs.
+        from devfix.pipeline.open_repair import OpenRepair
         from devfix.registry.selection import rules_for
 
         catalog = rules_for(session.config, tuple(map(Path, options.rules)))

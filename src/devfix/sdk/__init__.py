@@ -21,7 +21,7 @@ from devfix.sdk.declining import decline
 from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device_literal
 from devfix.sdk.fixes.device_expressions import device_names
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
-from devfix.sdk.fixes.factories import FACTORIES, has_device_name
+from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has_device_name
 from devfix.sdk.fixes.followed_devices import followed
 from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.modules import largest_misplaced_module, root_modules
@@ -123,6 +123,7 @@ __all__ = [
     "classes_called",
     "classes_holding",
     "code",
+    "creates_on_default_device",
     "declarations",
     "decline",
     "definition",

@@ -13,7 +13,7 @@ from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.device_arguments import applied_move
-from devfix.source.edits.expressions import add_keyword, argument
+from devfix.source.edits.expressions import add_keyword, argument, is_move
 from devfix.source.queries.reading import definition, parameters
 
 # Factories with `device=`, without those that draw random numbers: another device draws other numbers.
@@ -55,6 +55,20 @@ FACTORIES = frozenset(
         "frombuffer",
     }
 )
+
+
+def creates_on_default_device(file: File, call: cst.Call) -> bool:
+    """Return whether a call is one of torch's factories that names no device, and whose result is not moved at once.
+
+    >>> file = File("m.py", b"import torch\\na, b = torch.ones(3), torch.ones(3).cuda()\\n")
+    >>> [creates_on_default_device(file, each) for each in file.within(file.module) if isinstance(each, cst.Call)]
+    [True, False, False]
+    """
+    name, method = last_name(call.func), file.parent(call)
+    moved = file.parent(method) if isinstance(method, cst.Attribute) and method.value is call else None
+    is_moved = isinstance(moved, cst.Call) and (is_move(moved) or last_name(moved.func) == "numpy")
+    is_known = name in FACTORIES and not name.endswith("_like") and file.qualified_name(call.func).startswith("torch.")
+    return is_known and not is_moved and argument(call, "device") is None
 
 
 def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:

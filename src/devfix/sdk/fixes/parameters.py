@@ -25,7 +25,7 @@ def parameter_added(
     default: str = "",
     title: str = "",
     safety: Safety = Safety.LIKELY,
-    inside: Mapping[cst.Call, cst.Call] | None = None,
+    inside: Mapping[cst.CSTNode, cst.CSTNode] | None = None,
 ) -> Iterator[Change]:
     """Yield one change that adds a parameter to a function, and passes it at every call in the repository.
 
@@ -45,7 +45,7 @@ def parameter_added(
     if not isinstance(node, cst.FunctionDef) or name in parameters(node):
         return
     edits: dict[File, dict[cst.CSTNode, cst.CSTNode]] = {
-        function.file: {node.params: _with_parameter(node.params, name, default), **dict((inside or {}).items())}
+        function.file: {node.params: _with_parameter(node.params, name, default), **(inside or {})}
     }
     for file, call in repository.callers(function):
         value = passed if isinstance(passed, str) else passed(file, call)
@@ -91,7 +91,7 @@ def device_parameter_added(
         return
     if not any(call is ran for _, call in repository.callers(function)):
         return
-    inside = {each: add_keyword(each, "device", "device") for each in factories}
+    inside: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
     passed = partial(_passed_by, ran, device)
     yield from parameter_added(repository, function, "device", passed, "None", title, safety, inside)
 

@@ -15,7 +15,7 @@ from devfix.verification.objections.host_results import of_host_results, of_shar
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, introduced
 from devfix.verification.objections.members import of_members
-from devfix.verification.objections.moved_modules import of_host_tables, of_modules_in_turns, of_words
+from devfix.verification.objections.moved_modules import of_documented_places, of_host_tables, of_modules_in_turns
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules
 from devfix.verification.objections.replicas import of_replicas
@@ -38,7 +38,7 @@ CHECKS: tuple[Check, ...] = (
         of_saved,
         of_modules_in_turns,
         of_host_tables,
-        of_words,
+        of_documented_places,
     ),
 )
 MOST = 8  # reported for one patch

@@ -1,6 +1,6 @@
-"""Objections to a result that is now made on another device, where other code passes it to NumPy as it is.
+"""Objections to what is now made on another device, where other code needs it on the host.
 
-Or where it was to be written into the memory of an array.
+Such code passes it to NumPy as it is, or reads the array whose memory it had.
 """
 
 from __future__ import annotations

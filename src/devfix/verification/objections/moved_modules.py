@@ -18,7 +18,7 @@ from devfix.verification.objections.code import Code, Function, functions, insta
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
-# What a docstring says of state for which a GPU has no room.
+# How a docstring says that something is meant to stay in host memory.
 _STAYS = re.compile(
     r"\b(stays?|kept|keeps?|lives?|remains?|held|holds)\b[^.;]{0,60}?"
     r"\b(on the (host|CPU)|in (host|CPU|main) memory|in RAM)\b"
@@ -83,7 +83,7 @@ def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[O
                 yield Objection(strength, f"{path}:{node.lineno}: `{shown}` takes `{name}` to be on the host")
 
 
-def of_words(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield the sentence by which the class says that it stays on the host, of an attribute that is now on a GPU."""
     name, tree = _table(what), code.tree(what.path)
     if not name or not what.owner or tree is None:

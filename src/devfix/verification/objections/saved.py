@@ -18,7 +18,9 @@ _WRITES = frozenset({"save", "dump", "save_file"})
 _WRITERS = frozenset({"torch", "pickle", "joblib", "dill", "cloudpickle", "safetensors"})
 _READS = ("torch.load", "pickle.load", "joblib.load", "dill.load", "cloudpickle.load")
 _TO_HOST = frozenset({"cpu", "numpy", "tolist", "item", "size", "dim", "numel", "state_dict"})  # or to no tensor
-_OF_OBJECT = frozenset({"state_dict", "get_state", "to_dict", "asdict"})  # what an object has, its attributes as well
+_OF_OBJECT = frozenset(
+    {"state_dict", "get_state", "to_dict", "asdict"}
+)  # methods that return the attributes of an object
 _NO_DATA = frozenset({"shape", "dtype", "device", "ndim"})
 _ADDS = frozenset({"append", "extend", "insert", "add"})
 _DEPTH = 3  # calls through which a result is followed
@@ -70,24 +72,34 @@ def _written_of_object(what: Introduced, code: Code) -> Iterator[tuple[str, ast.
     if what.function is None or not what.owner:
         return
     stored = frozenset(each for each in _spread(what.function, _Kept(what.node)).names if each.startswith("self."))
-    tree, family = code.tree(what.path), code.family(what.owner)
+    tree = code.tree(what.path)
     methods = [each for owner, _, each in functions(tree) if owner == what.owner] if tree is not None and stored else []
     for method in methods:
         if not isinstance(method, Function) or method is what.function:
             continue
         kept = _spread(method, _Kept(None, stored))
-        for each in ast.walk(method):
-            if _writes(each) and (value := _first(each)) is not None and kept.has(value):
-                yield what.path, each, _shown(value, kept)
-        results = [each.value for each in ast.walk(method) if isinstance(each, ast.Return) and kept.has(each.value)]
-        for path, other in code.trees(f".{method.name}(") if results else ():
-            known = instances(other, family)
-            for each in ast.walk(other):
-                value = _first(each) if _writes(each) else None
-                calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)] if value is not None else []
-                names = [one.func for one in calls if isinstance(one.func, ast.Attribute)]
-                if any(one.attr == method.name and ast.unparse(one.value) in known for one in names):
-                    yield path, each, ast.unparse(value) if value is not None else ""  # type: ignore[misc]
+        for call, value in _writing_calls(method):
+            if kept.has(value):
+                yield what.path, call, _shown(value, kept)
+        if any(isinstance(each, ast.Return) and kept.has(each.value) for each in ast.walk(method)):
+            yield from _written_results(what.owner, method.name, code)
+
+
+def _written_results(owner: str, method: str, code: Code) -> Iterator[tuple[str, ast.Call, str]]:
+    """Yield the calls that write to a file what a method of the objects of a class returns."""
+    for path, tree in code.trees(f".{method}("):
+        known = instances(tree, code.family(owner))
+        for call, value in _writing_calls(tree):
+            named = [each for each in ast.walk(value) if isinstance(each, ast.Attribute) and each.attr == method]
+            if any(ast.unparse(each.value) in known for each in named):
+                yield path, call, ast.unparse(value)
+
+
+def _writing_calls(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """Yield the calls that write to a file, each with what it writes."""
+    for each in ast.walk(tree):
+        if _writes(each) and (value := _first(each)) is not None:
+            yield each, value
 
 
 def _is_same(value: ast.AST, node: ast.AST | None) -> bool:
