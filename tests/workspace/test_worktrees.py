@@ -79,6 +79,9 @@ def test_reset_undoes_whatever_a_program_did(simple: Path) -> None:
             "rm -rf lib; ln -s / lib; rm train.py; mkdir train.py",
             "chmod -R 0 lib; chmod 755 train.py",
             "git config core.fsmonitor 'touch pwned'; git commit -qam x; echo 'exit 1' > .git/hooks; rm -rf data",
+            "echo x > new.py; git update-index --add --cacheinfo 100644,$(git hash-object train.py),new.py",
+            "rm .git/index; echo more >> train.py",
+            "rm .git/index; mkdir -p .git/index/deep",
             'rm -rf "$PWD"',
         ]
         for wreck in wrecks:
