@@ -174,4 +174,4 @@ class _TestFinder:
         worlds = [world for world in every if world.kind == "cpu" or world.device is home.device]
         simulated = [world for world in worlds if world.kind == "simulated"]
         clean = [world for world in simulated if outcomes.get(world.name) == Outcome.CLEAN.value]
-        return RegressionTestVerifier(run, failure, states, worlds, path, self._home.typed, clean)
+        return RegressionTestVerifier(run, failure, states, worlds, path, self._home, clean)

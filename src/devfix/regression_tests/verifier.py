@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from devfix.model import Failure, Outcome, Run, World
 from devfix.regression_tests.candidates import Candidate
+from devfix.regression_tests.layout import TestLayout
 from devfix.regression_tests.pytest_runner import WROTE
 from devfix.regression_tests.render import LINES, text_of
 
@@ -52,14 +53,14 @@ class RegressionTestVerifier:
         states: tuple[Mapping[str, bytes], Mapping[str, bytes], Mapping[str, bytes]],
         worlds: Sequence[World],
         path: str,
-        typed: bool,
+        layout: TestLayout,
         clean: Collection[World] = (),
     ) -> None:
-        self.run, self.failure, self.path, self.typed = run, failure, path, typed
+        self.run, self.failure, self.path, self.layout = run, failure, path, layout
         self.before, self.after, self.last = states
         self.gpus, self.device = worlds[0].gpus, worlds[0].device
         self.worlds = [world for world in worlds if world.kind != "cpu"]
-        self.clean, self.on_path = clean, False
+        self.clean, self.on_path = clean, False  # whether tests add the folder of their imports to Python's path
         self.why = ""
         self._began = time.monotonic()
         self._tries = 0
@@ -84,6 +85,7 @@ class RegressionTestVerifier:
 
     def _tried(self, candidate: Candidate) -> VerifiedTest | None:
         self._tries += 1
+        self.on_path = self.on_path or self.layout.cannot_import(candidate.body.root, self.path)
         text = self._text(candidate)
         if text.count("\n") > LINES:
             self.why = f"a test that {candidate.drives} would be long"
@@ -139,7 +141,9 @@ class RegressionTestVerifier:
         return VerifiedTest(candidate, text, found, since)
 
     def _text(self, candidate: Candidate) -> str:
-        return text_of(candidate.body, self.failure, candidate.gpus, self.path, self.typed, self.on_path, self.device)
+        return text_of(
+            candidate.body, self.failure, candidate.gpus, self.path, self.layout.typed, self.on_path, self.device
+        )
 
     def _pair(self, text: str) -> tuple[Run, Run]:
         """Run a test without the fix and with it, at once, on a machine without GPUs."""
