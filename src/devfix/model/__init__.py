@@ -5,7 +5,7 @@ forward slashes; other paths are absolute. Lines count from 1, columns from 0 in
 `code.co_positions()`. Devices are strings as `str(torch.device)` returns them: "cpu", "cuda:0".
 """
 
-from devfix.model.failure import Argument, Call, Failure, Frame, Recipe, SilentKind
+from devfix.model.failure import Argument, Call, Failure, Frame, Recipe, SilentKind, is_in_place
 from devfix.model.job import JobMode, JobOutcome
 from devfix.model.obstacle import Lack, Obstacle
 from devfix.model.patch import (
@@ -76,5 +76,6 @@ __all__ = [
     "VerdictOutcome",
     "World",
     "WorldChoice",
+    "is_in_place",
     "is_on_gpu",
 ]

@@ -111,6 +111,15 @@ class Call:
     is_main: bool = False
 
 
+def is_in_place(name: str) -> bool:
+    """Return whether a function of this name writes into its tensor, by PyTorch's convention.
+
+    >>> is_in_place("add_"), is_in_place("add"), is_in_place("__and__")
+    (True, False, False)
+    """
+    return name.endswith("_") and not name.endswith("__")
+
+
 @dataclass(frozen=True)
 class Failure:
     """The failure of a run: the exception, the operator, its operands, the stack (outermost frame first).
@@ -137,6 +146,10 @@ class Failure:
     uncaught: bool = field(default=False, compare=False)  # of two processes, one may catch it
     accelerator: DeviceType | None = field(default=None, compare=False)
     claimed: tuple[DeviceType, ...] = field(default=(), compare=False)
+
+    def writes_to(self, operand: Operand) -> bool:
+        """Return whether the failing operator writes into the operand."""
+        return operand.argument == "out" or (is_in_place(self.op) and operand.argument in ("self", "input"))
 
     @property
     def summary(self) -> str:

@@ -74,7 +74,8 @@ with tempfile.TemporaryDirectory() as empty, contextlib.redirect_stdout(said), c
     with open("pytest.ini", "w") as file:
         file.write("[pytest]\\n")
     with open("test_of_devfix.py", "w") as file:
-        file.write("def test_of_devfix():\\n    import devfix.pytest_gpus.tests\\n\\n    assert [1] == [2]\\n")
+        file.write("def test_of_devfix():\\n    import devfix.pytest_gpus.tests, devfix.process.native\\n")
+        file.write("    assert [1] == [2]\\n")
     code = pytest.main([*ours, "-p", "no:cacheprovider", "-q", "test_of_devfix.py"])
     os.chdir(here)
 sys.modules.pop("test_of_devfix", None)

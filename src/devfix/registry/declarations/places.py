@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 
 import libcst as cst
 
+from devfix.model import is_in_place
 from devfix.registry.declarations.schema import Fix, Place, Texts, texts
 from devfix.sdk import Context, File, FixSite, Site, expression, is_of, last_name
 from devfix.sdk.fixes.call_result import is_keyed
 from devfix.sdk.trace.sites import SiteKind
-from devfix.source.queries.writes import is_in_place
 from devfix.source.templates import Bound, Template, variables
 
 HISTORY: dict[Place, SiteKind] = {

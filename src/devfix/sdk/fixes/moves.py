@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation, is_in_place
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import SAME_EVERYWHERE, is_on_device, move_at, occurrences
@@ -22,7 +22,7 @@ from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
 from devfix.source.queries.repository import Repository
-from devfix.source.queries.writes import is_in_place, is_written_below
+from devfix.source.queries.writes import is_written_below
 
 ITERATORS = ("zip", "enumerate", "map", "filter", "reversed", "sorted", "iter", "range", "list", "tuple", "dict")
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
@@ -99,7 +99,7 @@ def is_written_to(failure: Failure, operand: Operand) -> bool:
     >>> is_written_to(failure, failure.operands[0])
     False
     """
-    return operand.argument == "out" or (is_in_place(failure.op) and operand.argument in ("self", "input"))
+    return failure.writes_to(operand)
 
 
 def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:

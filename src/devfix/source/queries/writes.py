@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from devfix.model import is_in_place
 from devfix.source import File, last_name
 from devfix.source.queries.reading import assignments
 
@@ -23,15 +24,6 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
         return False
     first = file.line_of(file.statement_of(node) or node)
     return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
-
-
-def is_in_place(name: str) -> bool:
-    """Return whether a function of this name writes into its tensor, by PyTorch's convention.
-
-    >>> is_in_place("add_"), is_in_place("add"), is_in_place("__and__")
-    (True, False, False)
-    """
-    return name.endswith("_") and not name.endswith("__")
 
 
 def _writes(file: File, node: cst.CSTNode, name: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from devfix.model import Edit, Failure, Operand, OperatorTotals, Run, SourceLocation
-from devfix.sdk import is_written_to
 from devfix.verification.edit_map import blocks
 
 _CLOSE = 1e-3  # relative to the sum of magnitudes: backends may add in another order
@@ -71,7 +70,7 @@ def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
 def writes_to_array(failure: Failure) -> bool:
     """Return whether the failing operator writes into memory that an array of NumPy has as well."""
     created = [(each, each.creation) for each in failure.operands if not each.transfers]
-    return any(event is not None and event.kind == "numpy" and is_written_to(failure, each) for each, event in created)
+    return any(event is not None and event.kind == "numpy" and failure.writes_to(each) for each, event in created)
 
 
 def left_gpu(before: Run, after: Run) -> tuple[str, ...]:
