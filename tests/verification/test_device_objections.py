@@ -203,3 +203,18 @@ def test_an_array_that_is_read_after_its_tensor_was_written(change: tuple[str, s
     assert found(ARRAY.replace("print(store.sum())", "print(target.sum())"), change, **written) == []
     read = {"failed": replace(WRITTEN, op="aten::add", operands=written["failed"].operands)}
     assert found(ARRAY, change, **read) == []
+
+
+@pytest.mark.parametrize(
+    ("default", "devices", "strength"),
+    [
+        ("'cuda'", ("cuda:0", "cuda:1"), "weak"),
+        ("'cuda'", ("cuda:0", "cpu"), "strong"),
+        ("None", ("cuda:0", "cuda:1"), "strong"),
+    ],
+)
+def test_a_parameter_that_is_the_current_gpu_by_default(default: str, devices: tuple[str, str], strength: str) -> None:
+    text = f"import torch\n\ndef one_hot(x, n, *, device={default}):\n    return torch.zeros(n, device=device)[x]\n"
+    failed = replace(failure(4, 4, 1), operands=tuple(map(Operand, ("self", "index"), devices)))
+    (objection,) = found(text, ("(n, device=device)", "(n, device=x.device)"), failed=failed)
+    assert objection.strength == strength and "parameter `device`" in objection.reason

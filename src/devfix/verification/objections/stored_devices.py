@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from devfix.model import Failure
+from devfix.model import DeviceType, Failure, is_on_gpu
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.code import Code, functions, instances
 from devfix.verification.objections.introduced import Introduced
@@ -110,7 +110,11 @@ def of_left_devices(what: Introduced, failure: Failure, code: Code) -> Iterator[
 
 
 def of_ignored_parameters(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield device parameters that a function used before, and of which another device takes the place."""
+    """Yield device parameters that a function used before, and of which another device takes the place.
+
+    Less speaks against it where the parameter is the current GPU by default, and the device that of an argument on
+    another GPU: `def one_hot(x, device="cuda")`.
+    """
     after = what.function
     if after is None or not device_of(what):
         return
@@ -120,8 +124,20 @@ def of_ignored_parameters(what: Introduced, failure: Failure, code: Code) -> Ite
     taken = [*parameters(after), *(each.arg for each in after.args.kwonlyargs)]
     for name in taken if len(known) == 1 else ():
         if "device" in name and name in _read_names(known[0]) - _read_names(after):
+            is_of_argument = re.split(r"[.\[]", device_of(what))[0] in taken
+            is_elsewhere = _is_current_gpu(after, name) and all(is_on_gpu(each.device) for each in failure.operands)
             problem = f"{what.path}:{after.lineno}: `{after.name}` ignores its parameter `{name}`"
-            yield Objection("strong", f"{problem} where it is given `{device_of(what)}`")
+            reason = f"{problem} where it is given `{device_of(what)}`"
+            yield Objection("weak" if is_of_argument and is_elsewhere else "strong", reason)
+
+
+def _is_current_gpu(function: Function, name: str) -> bool:
+    """Return whether the default of a parameter is the name of a kind of GPU without a number: "cuda"."""
+    given, named = function.args, [*function.args.posonlyargs, *function.args.args]
+    defaults = dict(zip([each.arg for each in reversed(named)], reversed(given.defaults), strict=False))
+    defaults.update((each.arg, value) for each, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value)
+    default = defaults.get(name)
+    return isinstance(default, ast.Constant) and default.value in {each.value for each in DeviceType}
 
 
 def _read_names(function: Function) -> set[str]:
