@@ -1,6 +1,7 @@
 """The simulation against what real GPUs did, where that was recorded; and the recorder against the simulation."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,15 +16,11 @@ RECORDINGS = sorted((ROOT / "corpus").glob("*-truth/*.json"))
 NUMBERS = torch.__version__.split("+")[0]
 
 
-def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [
-        sys.executable,
-        "-m",
-        "devfix.probe.conformance",
-        *arguments,
-        "--snippets",
-        str(ROOT / "tests" / "simulation"),
-    ]
+SNIPPETS = ROOT / "tests" / "simulation"
+
+
+def run(*arguments: str, snippets: Path = SNIPPETS) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "devfix.probe.conformance", *arguments, "--snippets", str(snippets)]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -50,16 +47,20 @@ def test_the_recorder_records_the_simulation(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_recording_of_a_few_operators_is_what_comes_again(tmp_path: Path) -> None:
-    file = tmp_path / "few.json"
-    done = run("record", str(file), "--world", "simulated", "--samples", "1", "--only", "addmm", "where", "add")
+    file, few = tmp_path / "few.json", tmp_path / "snippets"  # all of them run in test_snippets.py
+    few.mkdir()
+    shutil.copy(SNIPPETS / "making.snippets", few)
+    options = ("--world", "simulated", "--samples", "1", "--only", "addmm", "where", "add")
+    done = run("record", str(file), *options, snippets=few)
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(file.read_text(encoding="utf-8"))
+    assert told["snippets"] and all(title.startswith("making: ") for title in told["snippets"])
     rows = told["operators"]["cpu in cuda:0"]
     assert set(rows) >= {"addmm", "where", "add"} and all(text != "ok" for text in rows["addmm"].values())
-    assert run("compare", str(file)).returncode == 0
+    assert run("compare", str(file), snippets=few).returncode == 0
     told["operators"]["cpu in cuda:0"]["addmm"] = dict.fromkeys(rows["addmm"], "ok")
     file.write_text(json.dumps(told), encoding="utf-8")
-    done = run("compare", str(file))
+    done = run("compare", str(file), snippets=few)
     assert done.returncode == 1 and "cpu in cuda:0: addmm" in done.stdout
 
 
