@@ -49,6 +49,25 @@ def test_output_that_does_not_repeat_says_nothing() -> None:
     assert compare_runs(runs[0], runs[1], FIRST, EDITS, lambda: (runs[2], runs[3]))[0] == "as before"
 
 
+DRAWS = replace(OTHER, stderr="AssertionError: 0.5 == 0.6")
+
+
+@pytest.mark.parametrize(
+    ("first", "seeded", "word"),
+    [
+        ((make_run(CPU), DRAWS), (make_run(CPU), make_run(CPU)), "as before"),
+        ((make_run(CPU), DRAWS), (DRAWS, DRAWS), "as before"),
+        ((OTHER, DRAWS), (OTHER, OTHER), "as before"),
+        ((OTHER, DRAWS), (DRAWS, DRAWS), "as before"),
+        ((make_run(CPU), DRAWS), (make_run(CPU), DRAWS), "worse"),
+        ((OTHER, DRAWS), (OTHER, DRAWS), "worse"),
+        ((OTHER, make_run(CPU, FIRST)), (OTHER, OTHER), "worse"),
+    ],
+)
+def test_what_ends_otherwise_by_chance_is_not_worse(first: tuple[Run, Run], seeded: tuple[Run, Run], word: str) -> None:
+    assert compare_runs(*first, FIRST, EDITS, lambda: seeded)[0] == word
+
+
 def test_commands_that_reach_a_file(tmp_path: Path) -> None:
     files = {
         "net.py": "import torch\nclass Net: pass\n",
