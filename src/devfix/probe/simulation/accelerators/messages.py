@@ -70,8 +70,13 @@ def no_gpus() -> RuntimeError:
     return RuntimeError(f"No {kinds.now().key} GPUs are available")
 
 
-def out_of_memory(text: str) -> RuntimeError:
+refusals: dict[int, int] = {}
+"""How often each GPU had not enough memory."""
+
+
+def out_of_memory(text: str, gpu: int) -> RuntimeError:
     """Return the error for a simulated GPU without enough memory; `text` is the host allocator's."""
+    refusals[gpu] = refusals.get(gpu, 0) + 1
     found = re.search(r"tried to allocate (\d+) bytes", text)
     size = f" Tried to allocate {int(found[1]) / 2**30:.2f} GiB." if found else ""
     kind = kinds.now()

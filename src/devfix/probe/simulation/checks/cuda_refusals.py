@@ -69,5 +69,11 @@ def drawing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
         raise RuntimeError(f"expected probabilities tensor to have floating type, got {SCALARS[chances.dtype]}")
 
 
+@refuses("sspaddmm", frozenset((torch.float32, torch.float64)))
+def adding_sparse_products(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`_sspaddmm_out_cuda` in ATen/native/sparse/cuda/SparseBlas.cpp."""
+    raise RuntimeError("NYI: CUDA sspaddmm is not implemented")
+
+
 def _other_type(expected: Any, found: Any) -> RuntimeError:
     return RuntimeError(f"expected scalar type {SCALARS[expected.dtype]} but found {SCALARS[found.dtype]}")

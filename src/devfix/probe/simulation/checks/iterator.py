@@ -27,6 +27,12 @@ SCALARS_SINCE = {
     "lerp": (2, 7),
     "lerp_": (2, 7),
 }
+# Operators whose kernels take no number of the host in these places, though their iterators let it pass: they call
+# `gpu_kernel`, where others call `gpu_kernel_with_scalars` (cuda/BinaryMiscOpsKernels.cu and cuda/Lerp.cu).
+KERNELS_ON_GPU = {
+    "mse_loss": ("self", "target"), "smooth_l1_loss": ("self", "target"),
+    "lerp": ("self", "end"), "lerp_": ("self", "end"),
+}  # fmt: skip
 
 
 def allows_scalars(base: str, given: dict[str, Any]) -> bool:
@@ -60,9 +66,16 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
 
 
 def _refuse_place(base: str, given: dict[str, Any], scalar: Any) -> None:
-    """Raise what `addcmul_cuda_kernel` (cuda/PointwiseOpsKernel.cu) does for numbers in its first places."""
+    """Raise what kernels do for numbers of the host: `addcmul_cuda_kernel` (cuda/PointwiseOpsKernel.cu) has words."""
+    if not kinds.now().is_cuda:
+        return
+    for place, name in enumerate(KERNELS_ON_GPU.get(base, ()), 1):
+        if given.get(name) is scalar:
+            text = 'iter.device(arg).is_cuda() INTERNAL ASSERT FAILED at "/pytorch/aten/src/ATen/native/cuda/Loops.cuh"'
+            found = f"argument {place}: expected a CUDA device but found cpu"
+            raise RuntimeError(f"{text}:317, please report a bug to PyTorch. {found}")
     name = next((name for name in ("self", "tensor1") if given.get(name) is scalar), "")
-    if name and base in ("addcmul", "addcmul_") and kinds.now().is_cuda:
+    if name and base in ("addcmul", "addcmul_"):
         text = f"CPU Scalar support for {name} argument is not supported when calling addcmul on CUDA tensors."
         more = " However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms."
         raise RuntimeError(text + (more if name == "tensor1" else ""))

@@ -198,13 +198,19 @@ def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
                 error = dtypes.DTYPE_ERROR()
             error.args = (told,)
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
-        error = messages.out_of_memory(text)
+        error = messages.out_of_memory(text, _gpu_of(args, kwargs))
     return error
 
 
 def _base(func: Any) -> str:
     schema = getattr(func, "_schema", None)
     return "" if schema is None else dtypes.base_of(schema.name)
+
+
+def _gpu_of(args: Any, kwargs: Any) -> int:
+    device = (kwargs or {}).get("device")
+    given = (each._devfix_gpu for each in args if isinstance(each, Tensor))
+    return next(given, 0) if device is None else torch.device(device).index or 0
 
 
 def _is_on_gpu(args: Any, kwargs: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Operators of libraries within PyTorch that have kernels for the CPU alone: those of dynamically quantized modules."""
+"""Operators that have kernels for the CPU alone: those of dynamically quantized modules, and oneDNN's."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _NAMES = (
     "embedding_byte",
     "embedding_4bit",
 )
+_CONVERSIONS = ("to_mkldnn",)  # oneDNN's layouts are made of tensors of the host
 
 
-@special(*(f"quantized::{name}" for name in _NAMES))
+@special(*(f"quantized::{name}" for name in _NAMES), *_CONVERSIONS)
 def run_on_host(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator on tensors of the host; raise what the dispatcher raises for others."""
     if any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ...accelerators import devices, kinds
+from ...accelerators import devices, kinds, messages
 from ...patching import replace
 from ...tensors import memory_peaks
 from ...tensors.tensor import Tensor
@@ -64,12 +64,17 @@ def _living(gpu: int) -> int:
     return sum(_blocks(gpu))
 
 
-def _blocks(gpu: int) -> list[int]:
+def _requested(gpu: int) -> dict[int, int]:
+    """Return the address and the size of each block that something alive has asked for."""
     held = [tensor._devfix_held for tensor in _tensors() if tensor._devfix_gpu == gpu]
     storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
     sizes = {storage.data_ptr(): storage.nbytes() for storage in storages}
     sizes.update((pointer, size) for pointer, (owner, size) in raw.items() if owner == gpu)
-    return [memory_peaks.rounded(size) for size in sizes.values()]
+    return {pointer: size for pointer, size in sizes.items() if size}
+
+
+def _blocks(gpu: int) -> list[int]:
+    return [memory_peaks.rounded(size) for size in _requested(gpu).values()]
 
 
 def _segments(gpu: int) -> int:
@@ -125,19 +130,62 @@ def reset(device: Any = None) -> None:
 
 def stats(device: Any = None) -> Any:
     """Return the figures under the names of PyTorch's allocator."""
-    used, segments = (allocated(device), peak(device)), (reserved(device), peak_reserved(device))
-    figures = {}
-    for kind in ("allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes",
-                 "active_bytes", "inactive_split_bytes", "requested_bytes"):  # fmt: skip
-        counted = kind.endswith("_bytes") and not kind.startswith("inactive")
-        now, most = segments if kind == "reserved_bytes" else used
-        for pool in ("all", "large_pool", "small_pool"):
-            for metric, figure in (("current", now), ("peak", most), ("allocated", most), ("freed", most - now)):
-                figures[f"{kind}.{pool}.{metric}"] = figure if counted and pool != "small_pool" else 0
+    most, segments_most = peak(device), peak_reserved(device)
+    found = snapshot(_index(device))
+    figures: dict[str, int] = {}
+    for pool in ("all", "large_pool", "small_pool"):
+        segments = [each for each in found if pool in ("all", f"{each['segment_type']}_pool")]
+        blocks = [each for segment in segments for each in segment["blocks"] if each["state"] != "inactive"]
+        bytes_now, asked = (sum(each[name] for each in blocks) for name in ("size", "requested_size"))
+        total = sum(each["total_size"] for each in segments)
+        for kind, now, peaked in (
+            ("allocation", len(blocks), 0), ("segment", len(segments), 0), ("active", len(blocks), 0),
+            ("inactive_split", len(segments), 0), ("allocated_bytes", bytes_now, most),
+            ("reserved_bytes", total, segments_most), ("active_bytes", bytes_now, most),
+            ("inactive_split_bytes", total - bytes_now, 0), ("requested_bytes", asked, 0),
+        ):  # fmt: skip
+            once = max(now, peaked if pool == "all" else 0)
+            for metric, figure in (("current", now), ("peak", once), ("allocated", once), ("freed", once - now)):
+                figures[f"{kind}.{pool}.{metric}"] = figure
     for kind in ("oversize_allocations", "oversize_segments"):
         figures.update({f"{kind}.{metric}": 0 for metric in ("current", "peak", "allocated", "freed")})
-    figures.update(dict.fromkeys(_COUNTS, 0))
+    figures.update(dict.fromkeys(_COUNTS, 0), num_ooms=messages.refusals.get(_index(device), 0))
     return OrderedDict(sorted(figures.items()))
+
+
+def snapshot(gpu: int) -> list[dict[str, Any]]:
+    """Return the segments of a GPU and the blocks in them, one segment for the small blocks and one for the others."""
+    reserved(gpu)
+    asked = _requested(gpu)
+    large = {pointer: size for pointer, size in asked.items() if memory_peaks.rounded(size) > _SMALL}
+    small = {pointer: size for pointer, size in asked.items() if pointer not in large}
+    pools = {"small": small, "large": large}
+    held = {kind: sum(map(memory_peaks.rounded, sizes.values())) for kind, sizes in pools.items()}
+    totals = {"small": _whole(held["small"], _SEGMENT)}
+    totals["large"] = max(_reserved.get(gpu, 0) - totals["small"], held["large"])
+    if not large and totals["large"]:  # what is kept of small blocks
+        totals = {"small": sum(totals.values()), "large": 0}
+    return [_segment(gpu, kind, pools[kind], held[kind], totals[kind]) for kind in pools if totals[kind]]
+
+
+def _segment(gpu: int, kind: str, sizes: dict[int, int], held: int, total: int) -> dict[str, Any]:
+    blocks = [
+        {"address": pointer, "size": memory_peaks.rounded(size), "requested_size": size, "state": "active_allocated",
+         "frames": []} for pointer, size in sizes.items()
+    ]  # fmt: skip
+    if total > held:
+        free = {"address": 0, "size": total - held, "requested_size": 0, "state": "inactive", "frames": []}
+        blocks.append(free)
+    return {
+        "device": gpu, "address": min(sizes, default=0), "total_size": total, "allocated_size": held,
+        "active_size": held, "requested_size": sum(sizes.values()), "stream": 0, "segment_type": kind,
+        "segment_pool_id": (0, 0), "is_expandable": False, "frames": [], "blocks": blocks,
+    }  # fmt: skip
+
+
+def snapshots(*args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+    """Return the segments of all GPUs."""
+    return [segment for gpu in range(devices.count()) for segment in snapshot(gpu)]
 
 
 def nested_stats(device: Any = None) -> Any:
@@ -173,18 +221,20 @@ def _free(device: Any = None) -> tuple[int, int]:
 def install() -> None:
     """Patch the figures in torch.cuda or torch.xpu, and in torch.accelerator."""
     answers: dict[str, Any] = {
-        "memory_allocated": allocated, "memory_reserved": reserved, "memory_cached": reserved,
-        "max_memory_allocated": peak, "max_memory_reserved": peak_reserved, "max_memory_cached": peak_reserved,
-        "reset_peak_memory_stats": reset, "reset_max_memory_allocated": reset, "reset_max_memory_cached": reset,
+        "memory_allocated": allocated, "memory_reserved": reserved,
+        "max_memory_allocated": peak, "max_memory_reserved": peak_reserved,
+        "reset_peak_memory_stats": reset,
         "reset_accumulated_memory_stats": lambda device=None: None,
         "memory_stats": stats, "memory_stats_as_nested_dict": nested_stats,
-        "memory_summary": _summary,
-        "memory_snapshot": lambda *args, **kwargs: [],
+        "memory_snapshot": snapshots,
         "get_memory_info": _free, "mem_get_info": _free,
         "memory_usage": lambda device=None: 0, "empty_cache": empty,
         "list_gpu_processes": lambda device=None: "",
     }  # fmt: skip
-    if not kinds.now().is_cuda:  # of CUDA, the driver's own functions keep it
+    _reserved.clear()
+    messages.refusals.clear()
+    if not kinds.now().is_cuda:  # of CUDA, the driver's own functions keep it, and PyTorch's summary shows the figures
+        answers["memory_summary"] = _summary
         answers["set_per_process_memory_fraction"] = lambda fraction, device=None: None
         answers["get_per_process_memory_fraction"] = lambda device=None: 1.0
     own = None if kinds.now().name == "mps" else getattr(torch, kinds.now().name)

@@ -210,6 +210,8 @@ def _recording(original: Any) -> Any:
         if not isinstance(s, Stream):
             given = type(s).__name__
             raise TypeError(f"record_stream(): argument 's' (position 1) must be Stream, not {given}")
+        if self.device.type == "cpu":
+            raise messages.no_kernel("aten::record_stream", "CPU")
         return None
 
     return record_stream

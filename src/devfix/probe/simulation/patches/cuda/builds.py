@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.cuda.nvtx as nvtx
 
@@ -9,6 +11,7 @@ from ...patching import replace
 
 _CUDA = "12.8"
 _CUDNN = 91002
+_PLANS = 4096  # of cuFFT, kept for each GPU (ATen/native/cuda/CuFFTPlanCache.h)
 
 
 class _Ranges:
@@ -40,12 +43,29 @@ class _Ranges:
         """Mark nothing."""
 
 
+def _install_plans() -> None:
+    """Patch the caches of cuFFT's plans, which stay empty, and keep their size."""
+    backends: Any = torch.backends.cuda
+    sizes: dict[int, int] = {}
+    made = backends.cuFFTPlanCacheAttrContextProp
+    fixed = vars(backends.cuFFTPlanCache)["size"].setter
+    most = made(lambda index: sizes.get(index, _PLANS), sizes.__setitem__)
+    replace(backends.cuFFTPlanCache, "size", made(lambda index: 0, fixed))
+    replace(backends.cuFFTPlanCache, "max_size", most)
+    replace(backends.cuFFTPlanCache, "clear", lambda self: None)
+
+
 def install() -> None:
     """Patch versions, libraries and ranges, if this is not a CUDA build."""
     replace(nvtx, "_nvtx", _Ranges())
+    _install_plans()
     if torch.version.cuda is not None:
         return
     replace(torch.version, "cuda", _CUDA)
     replace(torch.backends.cuda, "is_built", lambda: True)
-    replace(torch.backends.cudnn, "version", lambda: _CUDNN, add=True)
-    replace(torch.backends.cudnn, "is_available", lambda: True, add=True)
+    # Its functions find each other in the module behind the one that has properties.
+    behind: Any = torch.backends.cudnn.m  # type: ignore[attr-defined]
+    for owner in (torch.backends.cudnn, behind):
+        replace(owner, "version", lambda: _CUDNN, add=True)
+        replace(owner, "is_available", lambda: True, add=True)
+    replace(behind, "_init", lambda: True, add=True)

@@ -15,7 +15,12 @@ from ..accelerators import memory
 
 
 def _snapshot(*args: Any) -> dict[str, Any]:
-    return {"segments": [], "device_traces": [[] for _ in devices.SHOWN], "annotations": [], "allocator_settings": {}}
+    return {
+        "segments": memory.snapshots(),
+        "device_traces": [[] for _ in devices.SHOWN],
+        "annotations": [],
+        "allocator_settings": {},
+    }
 
 
 def _answers() -> dict[str, Any]:

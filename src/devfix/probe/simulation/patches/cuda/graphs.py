@@ -6,6 +6,7 @@ the capture ends, since a capture computes nothing on CUDA.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -155,5 +156,5 @@ def install() -> None:
         for owner in (torch.cuda, getattr(torch.cuda, "graphs", None)):
             if owner is not None and hasattr(owner, name):
                 replace(owner, name, new)
-    for name in ("graph_pool_handle",):
-        replace(torch.cuda, name, lambda: (0, 0))
+    numbers = itertools.count(1)
+    replace(torch.cuda, "graph_pool_handle", lambda: (0, next(numbers)))

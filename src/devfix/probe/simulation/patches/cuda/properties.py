@@ -8,6 +8,7 @@ from typing import Any
 from ...accelerators.visible_devices import uuid
 from ..accelerators.random_state import index_of
 
+_NAME = "Simulated GPU"
 _MEGABYTE = 1 << 20
 
 
@@ -30,8 +31,8 @@ def properties(device: Any = None) -> Any:
     """Return the properties of a GPU, the current one if none is given. Raises AssertionError if it does not exist."""
     index = index_of(device, lambda index: AssertionError("Invalid device id"))
     return _CudaDeviceProperties(
-        name="Simulated GPU", major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, index=index,
-        is_integrated=0, is_multi_gpu_board=0, gcnArchName="", regs_per_multiprocessor=65536, warp_size=32,
+        name=_NAME, major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, index=index,
+        is_integrated=0, is_multi_gpu_board=0, gcnArchName=_NAME, regs_per_multiprocessor=65536, warp_size=32,
         max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
         pci_bus_id=index, pci_device_id=0, pci_domain_id=0,
         shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,

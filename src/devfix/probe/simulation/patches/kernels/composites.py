@@ -125,7 +125,7 @@ def install() -> None:
                 wrap(owner, name, _speaking)
     wrap(torch, "ctc_loss", _connectionist)
     # CUDA builds have cuDNN, which would accept weights that claim to be on a GPU.
-    replace(torch.backends.cudnn, "is_acceptable", lambda tensor: False)
+    replace(torch, "_use_cudnn_rnn_flatten_weight", lambda: False)
     if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
         wrap(torch._C._nn, "scaled_dot_product_attention", _speaking)
         wrap(torch._C._nn, "scaled_dot_product_attention", _attention)

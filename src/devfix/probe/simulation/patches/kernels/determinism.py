@@ -14,6 +14,7 @@ from ...tensors.unwrapping import tensors_of
 # The operators' base names, and the names in the message; those that depend on an argument are below.
 _ALERTS = {
     "avg_pool3d_backward": "avg_pool3d_backward_cuda",
+    "max_pool3d_with_indices_backward": "max_pool3d_with_indices_backward_cuda",
     "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_cuda",
     "_adaptive_avg_pool3d_backward": "adaptive_avg_pool3d_backward_cuda",
     "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward_cuda",
@@ -29,6 +30,7 @@ _ALERTS = {
     "reflection_pad1d_backward": "reflection_pad1d_backward_out_cuda",
     "reflection_pad2d_backward": "reflection_pad2d_backward_out_template",
     "reflection_pad3d_backward": "reflection_pad3d_backward_out_cuda",
+    **{f"replication_pad{n}d_backward": f"replication_pad{n}d_backward_cuda" for n in (1, 2, 3)},
     "nll_loss2d_forward": "nll_loss2d_forward_out_cuda_template",
     "_ctc_loss_backward": "ctc_loss_backward_gpu",
     "grid_sampler_2d_backward": "grid_sampler_2d_backward_cuda",
@@ -36,12 +38,14 @@ _ALERTS = {
     "histc": "_histc_cuda",
     "bincount": "_bincount_cuda",
     "median": "median CUDA with indices output",
+    "nanmedian": "median CUDA with indices output",
     "kthvalue": "kthvalue CUDA",  # ATen/native/cuda/Sorting.cpp
     "_embedding_bag_backward": "embedding_bag_backward_cuda_max",
     "cumsum": "cumsum_cuda_kernel",
     # ATen/native/cuda/ScatterGatherKernel.cu: products, and the older argument `reduce` of `scatter`.
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), "scatter_reduce_cuda_prod_"),
     **dict.fromkeys(("scatter", "scatter_"), "scatter_reduce_cuda_kernel"),
+    **dict.fromkeys(("index_reduce", "index_reduce_"), "index_reduce_cuda"),  # ATen/native/cuda/Indexing.cu
     "put_": "put_",  # ATen/native/TensorAdvancedIndexing.cpp: sums too, where they are atomic
 }
 _MAX = 2  # the mode of an embedding bag
@@ -60,7 +64,7 @@ def _concerns(name: str, func: Any, args: Any, kwargs: Any) -> bool:
         return bool(args[4] == "prod")
     if name.startswith("scatter"):
         return str(func._schema.overload_name).startswith("reduce")
-    if name == "median":
+    if name in ("median", "nanmedian"):
         return "dim" in func._schema.overload_name
     if name == "_embedding_bag_backward":
         return bool(args[8] == _MAX)

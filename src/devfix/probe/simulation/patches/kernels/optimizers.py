@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ...accelerators import devices
 from ...dispatcher import composite_path
 from ...patching import wrap
 from ...tensors.tensor import Tensor, count_write
@@ -64,8 +65,19 @@ def _held(value: Any) -> Any:
     return value._devfix_held if isinstance(value, Tensor) and value._devfix_gpu >= 0 else value
 
 
+def _grouped(original: Any) -> Any:
+    """Name the devices of groups as the program does, which then takes functions of lists for them."""
+
+    def group(*args: Any, **kwargs: Any) -> Any:
+        groups = original(*args, **kwargs)
+        return {(devices.outer(device), dtype): group for (device, dtype), group in groups.items()}
+
+    return group
+
+
 def install() -> None:
     """Let each `_multi_tensor_X` do what its `_single_tensor_X` does, if both take the same arguments."""
+    wrap(torch._C, "_group_tensors_by_device_and_dtype", _grouped)
     for name, module in list(sys.modules.items()):
         if not name.startswith("torch.optim."):
             continue

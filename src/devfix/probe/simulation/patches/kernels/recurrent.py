@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ... import hooks
+from ...accelerators import kinds
 from ...operator_tables.dtypes import SCALARS
 from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
@@ -16,8 +17,14 @@ def _comparing(original: Any) -> Any:
     def call(source: Any, second: Any, third: Any, *rest: Any, **kwargs: Any) -> Any:
         if isinstance(source, Tensor) and source._devfix_gpu >= 0 and not overridden(source):
             # A packed sequence has its batch sizes in the second place.
-            states, weights = (second, third) if isinstance(third, (list, tuple)) else (third, rest[0] if rest else ())
+            packed = bool(rest) and isinstance(rest[0], (list, tuple))
+            states, weights = (third, rest[0]) if packed else (second, third)
             _compare(source, states, weights)
+            result = original(source, second, third, *rest, **kwargs)
+            trains = rest[4 if packed else 3] if len(rest) > 4 else kwargs.get("train", True)
+            if not trains and torch.is_grad_enabled() and torch.backends.cudnn.enabled and kinds.now().is_cuda:
+                _forbid_gradients(result)
+            return result
         return original(source, second, third, *rest, **kwargs)
 
     return call
@@ -37,7 +44,18 @@ def _compare(source: Any, states: Any, weights: Any) -> None:
             raise error
 
 
+def _forbid_gradients(results: Any) -> None:
+    """Let gradients of what cuDNN computed in evaluation raise as `_cudnn_rnn_backward` in cudnn/RNN.cpp does."""
+
+    def refuse(gradients: Any) -> None:
+        raise RuntimeError("cudnn RNN backward can only be called in training mode")
+
+    for result in results:
+        if isinstance(result, Tensor) and result.grad_fn is not None:
+            result.grad_fn.register_prehook(refuse)
+
+
 def install() -> None:
     """Patch the functions, which torch.nn finds under another name."""
-    for name in ("lstm", "gru"):
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         wrap(torch, name, _comparing)

@@ -80,5 +80,6 @@ def install() -> None:
     replace(Tensor, "grad", property(_BASE.grad.__get__, _assign_gradient, _BASE.grad.__delete__), add=True)
     for name in ("layout", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn"):
         replace(Tensor, name, _from_held(name), add=True)
-    for name in ("data_ptr", "const_data_ptr", "is_conj", "is_neg", "is_coalesced", "sparse_dim", "dense_dim"):
+    for name in ("data_ptr", "const_data_ptr", "is_conj", "is_neg", "is_coalesced", "sparse_dim", "dense_dim", "stride",
+                 "is_contiguous"):  # fmt: skip
         _method_of_held(name)

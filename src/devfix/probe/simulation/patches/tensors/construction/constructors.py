@@ -234,6 +234,9 @@ def _inward(original: Any) -> Any:
     return call
 
 
+_shown = ["cpu"]  # the device of the default type, which is not printed
+
+
 def _set_default_type(original: Any) -> Any:
     def set_default_tensor_type(kind: Any) -> None:
         name = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__name__}"
@@ -242,6 +245,7 @@ def _set_default_type(original: Any) -> Any:
         torch.set_default_device("cuda" if plain != name else None)
         # `torch.Tensor(2)` follows the default type, but not the default device.
         subclass_constructors.built_by[:] = [_legacy] if plain != name else []
+        _shown[:] = ["cuda"] if plain != name else ["cpu"]
 
     return set_default_tensor_type
 
@@ -268,3 +272,5 @@ def install() -> None:
     if kinds.now().has_legacy_types:
         wrap(torch, "set_default_tensor_type", _set_default_type)
         undo_with(subclass_constructors.built_by.clear)
+        _shown[:] = ["cpu"]
+        replace(torch._C, "_get_default_device", lambda: _shown[0])
