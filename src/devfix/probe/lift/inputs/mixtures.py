@@ -96,7 +96,7 @@ def run_on(place: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
         is_strange = isinstance(value, torch.Tensor) and value.device != place
         return value.to(place) if is_strange else value
 
-    with modes.entered():
+    with modes.entered(), torch._C.DisableTorchFunctionSubclass():  # which has had its turn
         return func(*tree_map(moved, args), **tree_map(moved, kwargs))
 
 
