@@ -148,7 +148,7 @@ def _is_of_torch(value: object) -> bool:
 
 
 def nearest(frame: FrameType | None, past: Whose = Whose.TORCH) -> Whose:
-    """Say for whom a frame works: its own kind, else that of the nearest caller that is no tool, not torch and no handler.
+    """Say for whom a frame works: its own kind, else that of the nearest caller that is no tool, torch or handler.
 
     With `past` frames of one more kind are passed over.
     Where nobody of the suite is on the stack, it is the tool: what hypothesis draws before it calls the test.

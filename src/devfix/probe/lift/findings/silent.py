@@ -63,11 +63,16 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
         # A test may look at the attribute itself, and at what it computes of it; the rest came from a method.
         return (not is_read or _is_computed(value, holder)) and _note_kept(value, holder, None)
     creation = boundaries.creation_of(value)
-    if creation is None or creation.given != Given.GPU or creation.is_chosen:
+    if creation is None or (is_read and words.counts_sizes(creation.path, creation.line)):
         return False
-    if is_read and words.counts_sizes(creation.path, creation.line):
+    return note_result(creation)
+
+
+def note_result(creation: boundaries.Creation, attribute: str = "") -> bool:
+    """Note a tensor that a call given tensors on a GPU alone has left on the host; return as `note` does."""
+    if creation.given != Given.GPU or creation.is_chosen:
         return False
-    return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, "")
+    return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, attribute)
 
 
 def _met(args: Any, kwargs: Any) -> None:
