@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
@@ -17,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import modules
+from . import modules, words
 from .arguments import parameters, passed
 from .given import Given, place_of_arguments
 from .whose import Whose, kind_of
@@ -42,7 +43,8 @@ class Creation:
 
     `could_say` is whether the call has a `device` that the test has left out. `owner` is a weak reference to the object
     whose method is called, None where it is no method. `is_chosen`: it was created by a method of an object that takes
-    a device when it is made, and does not move. A metric with `device="cpu"` accumulates on the host by choice.
+    a device when it is made, and does not move (a metric with `device="cpu"` accumulates on the host by choice), or a
+    docstring says that it is on the host.
     """
 
     token: Token
@@ -76,7 +78,7 @@ def note(made: Any, frame: FrameType) -> None:
                 *place_of_arguments(call),
                 _leaves_device_out(call),
                 _owner(call),
-                _is_made_for_device(frame),
+                _is_made_for_device(frame) or words.say_host(frame, call),
             )
 
 
@@ -164,7 +166,7 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         if known is not None and known.token == token(call):
             if name := _result_of_earlier(call):
                 return name
-        elif known is not None and known.given == Given.NOTHING and known.could_say:
+        elif known is not None and known.given == Given.NOTHING and known.could_say and not _was_left_behind(known):
             return f"what {known.call.name} made without a device"
         elif moment is not None:
             for name, value in passed(call):
@@ -183,11 +185,11 @@ def _result_of_earlier(call: FrameType) -> str:
     return ""
 
 
-def gives(call: FrameType, moment: int) -> bool:
-    """Return whether the arguments of a call hold the tensor of that creation on any device, or in a module."""
+def gives(call: FrameType, is_it: Callable[[torch.Tensor], bool]) -> bool:
+    """Return whether the arguments of a call hold a certain tensor, or a copy of it on any device, or in a module."""
     found = tree_leaves([value for _, value in passed(call)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
-    return any(records.creation_moment(each) == moment for each in (*found, *held) if isinstance(each, torch.Tensor))
+    return any(is_it(each) for each in (*found, *held) if isinstance(each, torch.Tensor))
 
 
 def made_at(spots: Any, taken_by: type | None = None) -> tuple[str, int, str] | None:
@@ -234,6 +236,13 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
         return False
     inside = getattr(value, "__dict__", None)
     return isinstance(inside, dict) and _holds_below(inside, moment, depth, left)
+
+
+def _was_left_behind(known: Creation) -> bool:
+    """Return whether the constructor of an object has made a tensor which its author's `.to` does not move."""
+    owner = None if known.owner is None else known.owner()
+    is_plain = owner is not None and not isinstance(owner, torch.nn.Module)
+    return is_plain and known.call.name == "__init__" and modules.was_moved(owner)
 
 
 def _has_made(thing: Any, moment: int) -> bool:

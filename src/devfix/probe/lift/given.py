@@ -31,9 +31,11 @@ class Given(Enum):
 def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     """Return where the tensors lie among the arguments of a call, and a weak reference to one on a GPU.
 
-    Those in lists and of modules count. Where there is none, those that an object holds: a graph, a batch.
+    Those in lists and of modules count. Where there is none, those that an object holds: a graph, a batch. What a
+    constructor has made of its object by then was not given to it.
     """
-    arguments = [(name, value) for name, value in passed(call) if value is not None]
+    is_made = call.f_code.co_name == "__init__"
+    arguments = [(n, value) for n, value in passed(call) if value is not None and not (is_made and n == "self")]
     leaves = [each for _, value in arguments for each in tree_leaves(value)]
     found = list(_tensors(leaves))
     if not found:

@@ -7,7 +7,7 @@ import torch
 from ..config import LiftConfig
 from ..simulation.accelerators import kinds
 from . import devices, left, modules, whose
-from .findings import kept, marks, silent, stale
+from .findings import kept, marks, replaced, silent, stale
 from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects
 
 
@@ -18,7 +18,7 @@ def install(order: LiftConfig) -> None:
         return
     devices.aim(order.device)
     left.install(order.device != 0 and not order.twice)
-    for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept):
+    for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept, replaced):
         subject.install()
     silent.install(order.strict, order.places)
     mixtures.go_past(order.past)

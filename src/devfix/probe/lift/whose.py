@@ -42,6 +42,7 @@ _TOOLS = frozenset(
         "hypothesis", "xdist", "execnet", "mock", "parameterized", "pytest_asyncio", "pytest_mock",
     )
 )  # fmt: skip
+HANDLER = "__torch_function__"  # of a class of tensors: it runs what its caller has called
 kinds: dict[str, Whose] = {}
 _order = LiftConfig()
 
@@ -147,7 +148,7 @@ def _is_of_torch(value: object) -> bool:
 
 
 def nearest(frame: FrameType | None, past: Whose = Whose.TORCH) -> Whose:
-    """Say for whom a frame works: its own kind, else that of the nearest caller that is no tool and not torch.
+    """Say for whom a frame works: its own kind, else that of the nearest caller that is no tool, torch or handler.
 
     With `past` frames of one more kind are passed over.
     Where nobody of the suite is on the stack, it is the tool: what hypothesis draws before it calls the test.
@@ -157,7 +158,7 @@ def nearest(frame: FrameType | None, past: Whose = Whose.TORCH) -> Whose:
         kind = kind_of(frame.f_code)
         if kind == Whose.TOOL:
             is_tool = is_tool or _draws(frame.f_code)
-        elif kind not in (Whose.TORCH, past):
+        elif kind not in (Whose.TORCH, past) and frame.f_code.co_name != HANDLER:
             return kind
         frame = frame.f_back
     return Whose.TEST if is_tool else Whose.TOOL
@@ -173,7 +174,7 @@ def asks(depth: int) -> Whose:
     kind = kinds.get(frame.f_code.co_filename)
     if kind is None:
         kind = learn(frame.f_code.co_filename)
-    return kind if kind <= Whose.CODE else nearest(frame)
+    return kind if kind <= Whose.CODE and frame.f_code.co_name != HANDLER else nearest(frame)
 
 
 def works_for_test(depth: int) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...simulation.accelerators import kinds as kinds_of_gpus
 from .. import dtypes
-from ..whose import Whose, kinds, learn
+from ..whose import HANDLER, Whose, kinds, learn
 from . import marks
 
 Json = dict[str, Any]
@@ -23,7 +23,7 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
     test passed on the host it would have moved first.
     """
     whose = [_whose(frame) for frame in failure["frames"]]
-    raising = _raising(whose)
+    raising = _raising(failure, whose)
     if failure["kind"] == "dtype-on-device":
         return _blame_dtype(failure, exception, raising is not None and whose[raising] == Whose.CODE)
     if raising is None or whose[raising] == Whose.TEST:
@@ -71,7 +71,7 @@ def _made_at(operand: Json) -> Json | None:
 def raising_place(failure: Json) -> Json:
     """Return the innermost place of the suite or of the code under test; of a refused lift, the tensor's."""
     whose = [_whose(frame) for frame in failure["frames"]]
-    at = _raising(whose)
+    at = _raising(failure, whose)
     if failure["kind"] == "dtype-on-device" and (at is None or whose[at] == Whose.TEST):
         made = next(filter(None, map(_made_at, filter(_is_made_by_code, failure["operands"]))), None)
         if made is not None:
@@ -79,8 +79,14 @@ def raising_place(failure: Json) -> Json:
     return failure["frames"][-1 if at is None else at]["place"]  # type: ignore[no-any-return]
 
 
-def _raising(whose: list[Whose]) -> int | None:
-    return next((at for at in reversed(range(len(whose))) if whose[at] <= Whose.CODE), None)
+def _raising(failure: Json, whose: list[Whose]) -> int | None:
+    own = (at for at in reversed(range(len(whose))) if whose[at] <= Whose.CODE)
+    return next((at for at in own if not _handles(failure["frames"][at])), None)
+
+
+def _handles(frame: Json) -> bool:
+    """Return whether a frame runs what its caller has called on a class of tensors."""
+    return str(frame["place"].get("function", "")).rpartition(".")[2] == HANDLER
 
 
 def _whose(frame: Json) -> Whose:

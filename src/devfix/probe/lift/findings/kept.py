@@ -1,6 +1,6 @@
 """Tensors that a module keeps where its `.to` does not see them, and that it still has on the host after the move.
 
-They are plain attributes, lists and dictionaries of tensors, and modules in plain lists and dictionaries.
+They are plain attributes, lists, dictionaries and plain objects (a dataclass) with tensors, and modules in these.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -24,8 +24,12 @@ Module = torch.nn.Module
 _INTERNALS = frozenset(vars(Module()))
 _HOST = torch.device("cpu")
 _DEPTH, _ITEMS = 3, 500
+_CLOSED = (type, ModuleType, FunctionType)
 _MODULES = 2000  # that are searched for one tensor
-_arrived: dict[int, tuple[Any, int]] = {}  # by identity: a weak reference, and the moment of the move
+_Arrival = tuple[Any, int, frozenset[str]]
+_arrived: dict[
+    int, _Arrival
+] = {}  # by identity: a weak reference, the moment of the move, and the names of its tensors
 
 
 class _Newest:
@@ -66,7 +70,7 @@ def anywhere(moment: int) -> Kept | None:
     """Return what keeps the tensor of that creation among all modules that have moved."""
     if moment > _Newest.moment:
         return None
-    modules = (module for reference, _ in list(_arrived.values()) if (module := reference()) is not None)
+    modules = (module for reference, *_ in list(_arrived.values()) if (module := reference()) is not None)
     return next((found for each in itertools.islice(modules, _MODULES) if (found := _find_kept(each, moment))), None)
 
 
@@ -79,7 +83,7 @@ def attribute_of(module: Any, moments: set[int], device: torch.device) -> str:
 
 
 def _find_kept(module: Any, moment: int) -> Kept | None:
-    reference, arrived = _arrived.get(id(module), (None, 0))
+    reference, arrived, _ = _arrived.get(id(module), (None, 0, None))
     if reference is None or reference() is not module or moment > arrived:
         return None
     for name, value in list(instance_dict(module).items()):
@@ -103,9 +107,12 @@ def _with_moments(value: Any, depth: int, device: torch.device = _HOST) -> Itera
 def _items(value: Any) -> Iterable[Any]:
     if is_a(value, Module):  # one that is registered was moved, and holds none
         return [*value.parameters(), *value.buffers()] if "_parameters" in instance_dict(value) else ()
-    if type(value) in (list, tuple):
-        return list(value)
-    return list(value.values()) if type(value) is dict else ()
+    for kind in (list, tuple):
+        if is_a(value, kind):
+            return list(kind.__iter__(value))
+    if is_a(value, dict):
+        return list(dict.values(value))
+    return () if isinstance(value, _CLOSED) else list(instance_dict(value).values())
 
 
 def _moving(original: Any) -> Any:
@@ -132,9 +139,22 @@ def _note(module: Any, is_there: bool) -> None:
     for inner in module.modules():
         number = id(inner)
         if is_there:
-            _arrived[number] = (weakref.ref(inner, _forgetting(number)), moment)
+            _arrived[number] = (weakref.ref(inner, _forgetting(number)), moment, _names(inner))
         else:
             _arrived.pop(number, None)
+
+
+def _names(module: Any) -> frozenset[str]:
+    tables = (instance_dict(module)[each] for each in ("_parameters", "_buffers"))
+    return frozenset(name for table in tables for name, tensor in table.items() if tensor is not None)
+
+
+def arrivals(module: Any) -> Iterator[tuple[Any, int, frozenset[str]]]:
+    """Yield a module and its parts that have moved, each with the moment, and the names of the tensors that it had."""
+    for inner in module.modules() if "_modules" in instance_dict(module) else ():
+        reference, arrived, names = _arrived.get(id(inner), (None, 0, frozenset()))
+        if reference is not None and reference() is inner:
+            yield inner, arrived, names
 
 
 def _forgetting(number: int) -> Callable[[Any], None]:

@@ -19,7 +19,7 @@ from ...provenance import records
 from ...simulation import hooks
 from ...simulation.accelerators import messages
 from ...simulation.patching import undo_with, wrap
-from .. import boundaries, devices
+from .. import boundaries, devices, words
 from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, stale
@@ -63,9 +63,16 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
         # A test may look at the attribute itself, and at what it computes of it; the rest came from a method.
         return (not is_read or _is_computed(value, holder)) and _note_kept(value, holder, None)
     creation = boundaries.creation_of(value)
-    if creation is None or creation.given != Given.GPU or creation.is_chosen:
+    if creation is None or (is_read and words.counts_sizes(creation.path, creation.line)):
         return False
-    return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, "")
+    return note_result(creation)
+
+
+def note_result(creation: boundaries.Creation, attribute: str = "") -> bool:
+    """Note a tensor that a call given tensors on a GPU alone has left on the host; return as `note` does."""
+    if creation.given != Given.GPU or creation.is_chosen:
+        return False
+    return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, attribute)
 
 
 def _met(args: Any, kwargs: Any) -> None:
@@ -110,7 +117,7 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
 def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
     place = boundaries.made_at(creation[records.SPOTS], holder.kind)
-    if place is None:
+    if place is None or words.class_says(holder.kind):
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])
     return note(NOT_MOVED, place, call, f"{holder.module}.{holder.attribute}")

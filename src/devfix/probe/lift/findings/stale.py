@@ -65,34 +65,53 @@ def _moment() -> int:
 def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
     """Return where one of some tensors was made that a warm-up has left to the code under test."""
     call = boundaries.boundary(frame)
-    for value, moment in _left(values):
-        if not _is_of_suite(call, moment):
-            place = boundaries.made_at(records.of(value)[records.CREATION][records.SPOTS])  # type: ignore[index]
-            if place is not None:
-                return {"path": place[0], "line": place[1], "function": place[2]}
+    for event in _left(values):
+        place = boundaries.made_at(event[records.SPOTS])
+        if place is not None and not _is_of_suite(call, event):
+            return {"path": place[0], "line": place[1], "function": place[2]}
     return None
 
 
 def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
     """Return whether one of some tensors is what a warm-up has left to test code."""
     call = boundaries.boundary(frame)
-    return any(_is_of_suite(call, moment) for _, moment in _left(values))
+    return any(_is_of_suite(call, event) for event in _left(values))
 
 
-def _left(values: Any) -> Iterator[tuple[torch.Tensor, int]]:
-    """Yield the tensors that a warm-up has left on its GPU, each with the moment of its creation."""
+def _left(values: Any) -> Iterator[records.Event]:
+    """Yield of each tensor that a warm-up has left on its GPU the event that made it."""
     if not _begun or devices.target().index == OTHER:
         return
     for value in tree_leaves(values):
         if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) and value.device != devices.target():
-            moment = records.creation_moment(value)
-            if moment is not None and _is_of_warm_up(moment):
-                yield value, moment
+            event = _made(value)
+            if event is not None:
+                yield event
 
 
-def _is_of_suite(call: FrameType | None, moment: int) -> bool:
-    """Return whether test code passes or keeps the tensor of that creation: its author would have moved it."""
-    return (call is not None and boundaries.gives(call, moment)) or suite_state.keeps(moment)
+def _made(value: Any) -> records.Event | None:
+    """Return the event of a warm-up that made a tensor: its creation, or the first step from what was there before."""
+    history = records.of(value)
+    if history is None or history[records.CREATION] is None:
+        return None
+    event = history[records.CREATION]
+    if _is_of_warm_up(event[records.MOMENT]):
+        return event  # type: ignore[no-any-return]
+    found, event = None, history[records.LAST]
+    while event is not None and event[records.MOMENT] > _begun[0]:
+        if _is_of_warm_up(event[records.MOMENT]):
+            found = event
+        event = event[records.PREVIOUS]
+    return found
+
+
+def _is_of_suite(call: FrameType | None, event: records.Event) -> bool:
+    """Return whether test code passes or keeps what an event made: its author would have moved it."""
+
+    def is_it(value: torch.Tensor) -> bool:
+        return records.creation_moment(value) == event[records.MOMENT] or _made(value) == event
+
+    return (call is not None and boundaries.gives(call, is_it)) or suite_state.keeps(is_it)
 
 
 def _is_of_warm_up(moment: int) -> bool:

@@ -9,14 +9,13 @@ import functools
 import gc
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
 
 from ...inspection.members import is_a
-from ...provenance import records
 from .. import modules
 from ..whose import Whose, kind_of, learn
 
@@ -25,13 +24,13 @@ _CONTAINERS = (dict, list, tuple, set, frozenset)
 _CACHED = type(functools.lru_cache(lambda: None))
 
 
-def keeps(moment: int) -> bool:
-    """Return whether test code keeps the tensor of that creation, alone or with a module or container that holds it."""
+def keeps(is_it: Callable[[torch.Tensor], bool]) -> bool:
+    """Return whether test code keeps a certain tensor, alone or with a module or container that holds it."""
     mine, others = _modules()
     imported = {id(value) for module in others for value in list(vars(module).values()) if _is_container(value)}
     values = (value for module in mine for value in list(vars(module).values()) if id(value) not in imported)
     tensors = (tensor for value in values for tensor in _tensors(value, _DEPTH))
-    return any(records.creation_moment(each) == moment for each in itertools.islice(tensors, _ITEMS))
+    return any(is_it(each) for each in itertools.islice(tensors, _ITEMS))
 
 
 def _modules() -> tuple[list[ModuleType], list[ModuleType]]:

@@ -33,13 +33,25 @@ def _compared(original: Any) -> Any:
     def assert_close(actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
         if "check_device" not in kwargs and works_for_test(1):
             kwargs["check_device"] = False
-            if len({each.device for each in tree_leaves((actual, expected)) if isinstance(each, torch.Tensor)}) > 1:
-                for each in tree_leaves(actual):
-                    if silent.look((each,), is_read=True):
-                        silent.fail("torch.testing.assert_close", each)
+            for each in tree_leaves(actual):
+                if silent.look((each,), is_read=True):
+                    silent.fail("torch.testing.assert_close", each)
         return original(actual, expected, *args, **kwargs)
 
     return assert_close
+
+
+def _compared_on_host(original: Any) -> Any:
+    """Look at what test code compares on the host alone; what it compares with a tensor on a GPU is seen there."""
+
+    def compare(one: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
+        both = [each for each in (one, other) if isinstance(each, torch.Tensor)]
+        if all(map(silent.is_looked_at, both)) and works_for_test(1):
+            for each in both:
+                silent.check(each, original.__name__)
+        return original(one, other, *args, **kwargs)
+
+    return compare
 
 
 def install() -> None:
@@ -47,3 +59,6 @@ def install() -> None:
     wrap(torch.Tensor, "numpy", _copied)
     wrap(torch.Tensor, "__array__", _copied)
     wrap(torch.testing, "assert_close", _compared)
+    for owner in (torch, torch.Tensor):
+        for name in ("equal", "allclose"):
+            wrap(owner, name, _compared_on_host)

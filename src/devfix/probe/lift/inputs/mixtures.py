@@ -17,8 +17,9 @@ from torch.utils._pytree import tree_leaves, tree_map
 from ...capture import kinds
 from ...simulation import hooks, modes
 from ...simulation.patching import undo_with
-from .. import devices
+from .. import boundaries, devices
 from ..findings import silent
+from ..given import Given
 from ..whose import Whose, kind_of, nearest
 from . import generators
 
@@ -41,14 +42,41 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
         return _with_twin(func, args, kwargs)
     if kind in MIXED and Smoothed.past and _is_past(sys._getframe(1)):
         return run_on(_place(args), func, args, kwargs)
-    if kind not in MIXED or nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
+    if kind not in MIXED:
         return hooks.FAILED
+    if nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
+        return _with_moved(func, args, kwargs)
     if silent.look(tree_leaves((args, kwargs)), is_read=getattr(func, "__name__", "").partition(".")[0] in _COMPARES):
         return hooks.FAILED
     if any(isinstance(each, torch.Tensor) and devices.is_lacking(each.dtype) for each in tree_leaves((args, kwargs))):
         return hooks.FAILED
     Smoothed.count += 1
     return run_on(_place(args), func, args, kwargs)
+
+
+def _with_moved(func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator of the code under test with what the test has handed over moved, as its author would have.
+
+    What an earlier call has left on the host, though it was given tensors on a GPU alone, is a finding of that call.
+    """
+    frame = sys._getframe(1)
+    if not boundaries.handed_over(frame, (args, kwargs)) or silent.look(_of_earlier(frame, (args, kwargs))):
+        return hooks.FAILED
+    Smoothed.count += 1
+    return run_on(_place(args), func, args, kwargs)
+
+
+def _of_earlier(frame: FrameType, values: Any) -> list[torch.Tensor]:
+    """Return the tensors of the host that earlier calls have created, which were given tensors on GPUs alone."""
+    call = boundaries.boundary(frame)
+    now = None if call is None else boundaries.token(call)
+    found = [each for each in tree_leaves(values) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
+    made = [(each, boundaries.creation_of(each)) for each in found]
+    return [
+        each
+        for each, creation in made
+        if creation is not None and creation.given == Given.GPU and creation.token != now
+    ]
 
 
 def _is_past(frame: FrameType | None) -> bool:
@@ -68,7 +96,7 @@ def run_on(place: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
         is_strange = isinstance(value, torch.Tensor) and value.device != place
         return value.to(place) if is_strange else value
 
-    with modes.entered():
+    with modes.entered(), torch._C.DisableTorchFunctionSubclass():  # which has had its turn
         return func(*tree_map(moved, args), **tree_map(moved, kwargs))
 
 

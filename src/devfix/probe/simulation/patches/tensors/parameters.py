@@ -79,9 +79,10 @@ def _subclass(original: Any) -> Any:
 
 def _as_subclass(original: Any) -> Any:
     def as_subclass(self: Any, cls: Any) -> Any:
-        if self._devfix_gpu < 0:
-            return original(self, cls)
-        made = torch.ops.aten.alias(self)
+        with _C.DisableTorchFunctionSubclass():  # its class may call this in its own `__torch_function__`
+            if self._devfix_gpu < 0:
+                return original(self, cls)
+            made = torch.ops.aten.alias(self)
         return side_table.become(made, cls)
 
     return as_subclass
