@@ -71,6 +71,8 @@ def test_a_function_of_a_module_writes_into_what_it_is_given(line: str, written:
         ("def f(t):\n    t[use] = 1\n", True),
         ("def f(t):\n    h(\n        out=t,\n        b=use,\n    )\n", True),
         ("def f(u):\n    t = u\n    use\n    t.add_(1)\n", False),
+        ("def f(u):\n    s, t = g(u), g(u)\n    use\n    t[0] += 1\n", False),
+        ("def f(u):\n    s, t = u\n    use\n    t[0] += 1\n", True),
         ("t = 1\ndef f():\n    use\n    t.add_(1)\n", True),
         ("def f(t):\n    use\ndef g(t):\n    t.add_(1)\n", False),
         ("use\nt.add_(1)\n", False),

@@ -21,10 +21,18 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
     (True, False)
     """
     function = file.function_of(node)
-    if function is None or assignments(file, name, function):
+    if function is None or _is_assigned(file, function, name):
         return False
     first = file.line_of(file.statement_of(node) or node)
     return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
+
+
+def _is_assigned(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Return whether a function assigns a name a value of its own, beside others too: `a, b = zeros(2), zeros(2)`."""
+    pairs = [
+        each for each in file.within(function) if isinstance(each, cst.Assign) and isinstance(each.value, cst.Tuple)
+    ]
+    return bool(assignments(file, name, function)) or any(_binds(each, name) for each in pairs)
 
 
 def what_is_written(
