@@ -30,6 +30,9 @@ MOVER = re.compile(r"\.(\w*_)?(to|cuda|apply|move)(_\w+)?$")
 class CustomToMissesField(OperandRule):
     """Moves the field, a tensor or a module, as the method moves its sibling."""
 
+    # A move of the object that is called again should move all of it.
+    supersedes = ("placement/module-not-moved",)
+
     def explain(self, ctx: Context) -> str:
         """Report a field of an object whose other fields were moved by a method of its own."""
         found = _find_forgotten(ctx)
