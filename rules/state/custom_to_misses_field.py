@@ -28,7 +28,10 @@ MOVER = re.compile(r"\.(\w*_)?(to|cuda|apply|move)(_\w+)?$")
 
 
 class CustomToMissesField(OperandRule):
-    """Moves the field as the method moves its sibling."""
+    """Moves the field, a tensor or a module, as the method moves its sibling."""
+
+    # A move of the object that is called again should move all of it.
+    supersedes = ("placement/module-not-moved",)
 
     def explain(self, ctx: Context) -> str:
         """Report a field of an object whose other fields were moved by a method of its own."""
@@ -60,19 +63,29 @@ class CustomToMissesField(OperandRule):
             moved = f"None if {own} is None else {moved}" if is_optional else moved
             yield from site.replace(dict.fromkeys(bare, expression(moved)), title)
         else:
-            yield from rewrite(file, _add_statement(site, sibling, own, bracket + index, is_optional), title)
+            is_module = ctx.operand.owner is not None and ctx.operand.owner.kind in ("parameter", "buffer")
+            added = _add_statement(site, sibling, own, bracket + index, is_optional, is_module)
+            yield from rewrite(file, added, title)
 
 
 def _find_forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
-    """Return the field that holds the operand, a sibling that a method of the object moved, and where it did so."""
+    """Return the field that holds the operand, a sibling that a method of the object moved, and where it did so.
+
+    What is taken from a tensor beside a module that was moved, such as rows of a memory, may be moved by itself.
+    """
+    owner = ctx.operand.owner
     for number, frame in enumerate(ctx.failure.frames):
-        names = [held.expression for held in ctx.operand.names if held.frame == number]
-        names += [each.expression for each in derived_in_frame(ctx.failure, ctx.operand, number)]
-        for whole, dot, field in (name.rpartition(".") for name in names):
+        held = [each for each in ctx.operand.names if each.frame == number]
+        whole_fields = [each.expression for each in held if each.relation == "same"]
+        whole_fields += [owner.root] if owner is not None and owner.frame == number else []
+        taken = [each.expression for each in held]
+        taken += [each.expression for each in derived_in_frame(ctx.failure, ctx.operand, number)]
+        for whole, dot, field in (name.rpartition(".") for name in dict.fromkeys([*taken, *whole_fields])):
+            kinds = ("tensor", "module") if f"{whole}.{field}" in whole_fields else ("tensor",)
             for binding in frame.scope if dot else ():
-                owner, _, sibling = binding.expression.rpartition(".")
-                move = _moved_by_method(binding.history) if owner == whole and sibling != field else None
-                if move is not None and binding.kind == "tensor" and binding.device != ctx.operand.device:
+                holder, _, sibling = binding.expression.rpartition(".")
+                move = _moved_by_method(binding.history) if holder == whole and sibling != field else None
+                if move is not None and binding.kind in kinds and binding.device != ctx.operand.device:
                     return f"{whole}.{field}", sibling, move
     return None
 
@@ -105,13 +118,23 @@ def _may_be_none(file: File, method: cst.FunctionDef, field: str) -> bool:
     return "None" in names
 
 
-def _add_statement(site: Site, sibling: str, own: str, index: str, is_optional: bool) -> cst.Module | None:
-    """Return the module with `self.field = …` after the statement that moves the sibling in place."""
-    if site.statement is None or not site.file.code(site.statement).startswith(f"self.{sibling} = "):
+def _add_statement(
+    site: Site, sibling: str, own: str, index: str, is_optional: bool, is_module: bool
+) -> cst.Module | None:
+    """Return the module with `self.field = …` after the statement that moves the sibling in place.
+
+    A module moves itself: `self.field.to(device)` after `self.sibling.to(device)`.
+    """
+    said = site.file.code(site.statement) if site.statement is not None else ""
+    if (
+        site.statement is None
+        or not said.startswith((f"self.{sibling} = ", f"self.{sibling}."))
+        or (index and is_module)
+    ):
         return None
     each = _rename(site, sibling, "each")
     value = _rename(site, sibling, own) if not index else f"[{each} for each in {own}]"
     if '"' in index or "'" in index:
         value = f"{{key: {each} for key, each in {own}.items()}}"
-    moved = f"{own} = {value}"
+    moved = value if is_module else f"{own} = {value}"
     return insert_after(site.file, site.statement, [f"if {own} is not None:\n    {moved}" if is_optional else moved])

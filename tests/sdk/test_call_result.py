@@ -208,3 +208,19 @@ def test_an_element_by_a_computed_key_is_read_where_it_is_written_so() -> None:
     failing = file.find(file.module, "linear(x, xs[i], xs[i + 1], xs[2:])")[0]
     assert [file.code(each) for each in occurrences(file, failing, "xs[3]")] == ["xs[i]", "xs[i + 1]"]
     assert occurrences(file, failing, "ys[3]") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "found"),
+    [
+        ("f(batch.mask, batch.ids)", 'batch["mask"]', ["batch.mask"]),
+        ("f(batch.x.mask)", "batch['x'][\"mask\"]", ["batch.x.mask"]),
+        ("f(batch['mask'], batch.mask)", "batch['mask']", ["batch['mask']"]),
+        ("f(batch.mask)", "batch['a mask']", []),
+        ("f(batch.mask)", "batch[0]", []),
+        ("batch.mask = f(x)", "batch['mask']", []),
+    ],
+)
+def test_elements_that_are_read_as_attributes(line: str, text: str, found: list[str]) -> None:
+    file = main(f"{line}\n")
+    assert [file.code(each) for each in occurrences(file, file.module, text)] == found

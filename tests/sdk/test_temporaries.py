@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from devfix.diagnosis.resolve_temporaries import resolve_temporaries
 from devfix.model import Event, Failure, Frame, NameRef, Operand, ScopeVariable, SourceLocation
+from devfix.sdk import is_written_to
 from devfix.source import Sources
 
 CODE = "valid = torch.ones(4, 1)\ntotal = loss(critic(real), {given})\n"
@@ -33,6 +34,14 @@ def test_a_name_in_the_failing_expression_stands_for_it() -> None:
     operand = resolve_temporaries(*failure("valid")).operands[0]
     assert operand.names == (NameRef(1, "valid"),)
     assert operand.history == (CREATED,)
+
+
+def test_a_name_is_not_what_the_operator_writes_into() -> None:
+    known, source = failure("valid")
+    assert is_written_to(known, known.operands[0])
+    assert not is_written_to(known, resolve_temporaries(known, source).operands[0])
+    added = replace(known, op="aten::mul")
+    assert resolve_temporaries(added, source).operands[0].argument == "self"
 
 
 def test_of_several_names_one_of_its_shape_and_a_short_one_stands_for_it() -> None:

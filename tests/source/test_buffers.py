@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 from mismatch_factory import main
 
-from devfix.sdk import code, register_as_buffer
+from devfix.sdk import code, register_as_buffer, register_parts
 
 
 def registered(text: str) -> str | None:
@@ -34,3 +34,26 @@ def registered(text: str) -> str | None:
 )
 def test_one_attribute_of_one_name_becomes_a_buffer(text: str, expected: str | None) -> None:
     assert registered(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "self.a, self.b = f(x)",
+            ["a, b = f(x)", *(f"self.register_buffer('{n}', {n}, persistent=False)" for n in "ab")],
+        ),
+        ("self.a, self.n = f(x)", ["a, self.n = f(x)", "self.register_buffer('a', a, persistent=False)"]),
+        ("self.a, n = f(a, x.b)", ["a_, n = f(a, x.b)", "self.register_buffer('a', a_, persistent=False)"]),
+        ("self.m, self.n = f(x)", []),
+        ("self.a, *self.b = f(x)", []),
+        ("self.a, self.b = f(self.b)", []),
+        ("self.a, self.b = x", []),
+        ("self.a, self.n = 0, *x", []),
+        ("self.a, self.n = self.n = f(x)", []),
+    ],
+)
+def test_parts_of_what_a_call_returns_become_buffers(text: str, lines: list[str]) -> None:
+    file = main(f"def g(self, x):\n    {text}\n")
+    (found,) = (each for each in file.within(file.module) if isinstance(each, cst.Assign))
+    assert [each.replace('"', "'") for each in register_parts(file, found, ["a", "b"])] == lines

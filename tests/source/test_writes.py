@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import libcst as cst
 import pytest
 from mismatch_factory import main
 
 from devfix.sdk import outside_loops
 from devfix.sdk.fixes.attribute_copy import assign_locally
-from devfix.source.queries.writes import is_written_below
+from devfix.source import File
+from devfix.source.queries.writes import is_written_below, what_is_written
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,8 @@ def test_a_function_of_a_module_writes_into_what_it_is_given(line: str, written:
         ("def f(t):\n    t[use] = 1\n", True),
         ("def f(t):\n    h(\n        out=t,\n        b=use,\n    )\n", True),
         ("def f(u):\n    t = u\n    use\n    t.add_(1)\n", False),
+        ("def f(u):\n    s, t = g(u), g(u)\n    use\n    t[0] += 1\n", False),
+        ("def f(u):\n    s, t = u\n    use\n    t[0] += 1\n", True),
         ("t = 1\ndef f():\n    use\n    t.add_(1)\n", True),
         ("def f(t):\n    use\ndef g(t):\n    t.add_(1)\n", False),
         ("use\nt.add_(1)\n", False),
@@ -200,3 +204,26 @@ def test_what_stands_above_is_not_renamed() -> None:
     found = assign_locally(file, file.find(file.module, "self.table")[1], "self.table", "x.device")
     assert found is not None
     assert found.edits[0].after.decode() == f"{HEAD}    a = self.table\n{MOVE}    b = table\n    c = table\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "written"),
+    [
+        ("t[0] = a(n)", ["a(n)"]),
+        ("u = v = a(n); t[:, 1] = b(u)", ["b(u)", "a(n)"]),
+        ("u, w = a(n); t[0] = u; t[1] = u * w", ["a(n)"]),
+        ("u = a(n); t[0] = u; t[1] = b(t, u)", ["b(t, u)", "a(n)"]),
+        ("u = a(n); w = u + 1; t[0] = w; return u", []),
+        ("u = a(n); w = u + 1; t[0] = w; f(w)", []),
+        ("u = n + 1; w = a(u); t[0] = w; return u", ["a(u)"]),
+        ("u = a(n); t[0] = t[1] = u.n; f(u=1, v=x.u)", ["a(n)"]),
+        ("t = a(n)", []),
+        ("u[0] = a(n)", []),
+        ("t.v[0] = a(n)", []),
+    ],
+)
+def test_what_a_function_writes_into_its_own(lines: str, written: list[str]) -> None:
+    file = File("m.py", f"def f(n):\n    t = zeros(n); {lines}\n".encode())
+    function = file.module.body[0]
+    found = what_is_written(file, function, "t", lambda node: isinstance(node, cst.Call))  # type: ignore[arg-type]
+    assert [file.code(each) for each in found] == written

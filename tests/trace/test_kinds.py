@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
 from pathlib import Path
 from typing import get_args
 
 import pytest
+import torch
 
 from devfix.model.failure import Failure, FailureKind
 
@@ -94,6 +96,16 @@ OPTIONS = f"expected {_OPTIONS} (got {_OPTIONS})"
 )
 def test_kinds(kind: str, message: str) -> None:
     assert kinds.kind_of(message) == kind
+
+
+@pytest.mark.parametrize(("given", "kind"), [(0, "deserialize"), (lambda storage, location: location(), "")])
+def test_a_number_as_map_location_is_known_by_where_torch_fails(given: object, kind: str) -> None:
+    file = io.BytesIO()
+    torch.save(torch.ones(1), file)
+    file.seek(0)
+    with pytest.raises(TypeError, match="object is not callable") as raised:
+        torch.load(file, map_location=given)
+    assert kinds.kind_of_raised(raised.value, str(raised.value)) == kind
 
 
 def test_the_engine_and_the_documents_know_every_kind() -> None:

@@ -218,3 +218,47 @@ def test_a_parameter_that_is_the_current_gpu_by_default(default: str, devices: t
     failed = replace(failure(4, 4, 1), operands=tuple(map(Operand, ("self", "index"), devices)))
     (objection,) = found(text, ("(n, device=device)", "(n, device=x.device)"), failed=failed)
     assert objection.strength == strength and "parameter `device`" in objection.reason
+
+
+STATISTICS = """import torch
+
+class Statistics:
+    def __init__(self, n):
+        self.counts = torch.zeros(n)
+
+    def add(self, x):
+        self.counts += x
+
+    def __getstate__(self):
+        return {}
+"""
+SCRIPT = """from stats import Statistics
+
+def main(device):
+    stats = Statistics(3)
+    stats.add(rows)
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ('{"counts": self.counts.numpy()}', ["strong"]),
+        ('{"counts": np.asarray(self.counts[1:])}', ["strong"]),
+        ('{"counts": self.counts.cpu().numpy()}', []),
+        ('{"counts": self.counts.tolist()}', []),
+        ('{"counts": other.counts.numpy()}', []),
+    ],
+)
+def test_a_state_that_the_class_passes_to_numpy(state: str, expected: list[str]) -> None:
+    text = STATISTICS.replace("return {}", f"return {state}")
+    within = ("self.counts += x", "self.counts = self.counts.to(x.device)\n        self.counts += x")
+    outside = ("(3)\n", "(3)\n    stats.counts = stats.counts.to(device)\n")
+    assert strengths(text, within, {"main.py": SCRIPT}) == expected
+    assert strengths(SCRIPT, outside, {"stats.py": text}) == expected
+
+
+def test_another_class_with_an_attribute_of_that_name() -> None:
+    other = STATISTICS.replace("Statistics", "Others").replace("return {}", "return self.counts.numpy()")
+    outside = ("(3)\n", "(3)\n    stats.counts = stats.counts.to(device)\n")
+    assert strengths(SCRIPT, outside, {"stats.py": STATISTICS, "others.py": other}) == []

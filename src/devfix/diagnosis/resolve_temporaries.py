@@ -13,8 +13,9 @@ import libcst as cst
 from devfix.model import Failure, NameRef, Operand, ScopeVariable
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.factories import FACTORIES
+from devfix.sdk.fixes.moves import is_written_to
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.expressions import argument
+from devfix.source.edits import expressions
 
 
 def resolve_temporaries(failure: Failure, source: Sources) -> Failure:
@@ -55,7 +56,9 @@ def _arguments(failure: Failure, frame: int, operand: Operand, source: Sources) 
     if not found:
         return _creation_in(operand, file, root, place.function)
     names = (NameRef(frame, found[0].expression),)
-    return replace(operand, names=names, history=found[0].history, shape=found[0].shape)
+    # What the operator writes into is its own temporary, not the tensor that stands for it.
+    argument = "" if is_written_to(failure, operand) else operand.argument
+    return replace(operand, argument=argument, names=names, history=found[0].history, shape=found[0].shape)
 
 
 def _creation_in(operand: Operand, file: File, root: cst.CSTNode, function: str) -> Operand:
@@ -69,7 +72,7 @@ def _creation_in(operand: Operand, file: File, root: cst.CSTNode, function: str)
 
 
 def _is_factory(call: cst.Call) -> bool:
-    return last_name(call.func) in FACTORIES and argument(call, "device") is None
+    return last_name(call.func) in FACTORIES and expressions.argument(call, "device") is None
 
 
 def _is_given(file: File, root: cst.CSTNode, node: cst.CSTNode) -> bool:

@@ -128,7 +128,7 @@ class FailureRecorder:
             if recorded is not None:
                 return {**recorded, "traceback": failure.format_traceback(exception)}
         for link in chain:
-            kind = kinds.kind_of(failure.message_of(link))
+            kind = kinds.kind_of_raised(link, failure.message_of(link))
             if kind:
                 return {**failure.reconstruct(link, kind), "traceback": failure.format_traceback(exception)}
         return failure.reconstruct(exception, "other")

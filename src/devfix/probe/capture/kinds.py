@@ -89,6 +89,26 @@ def kind_of(message: str) -> str:
     return known or ("device-mismatch" if _names_two_devices(message) else "")
 
 
+def kind_of_raised(exception: BaseException, message: str) -> str:
+    """Return the kind of a device failure by its message, or by the place where an exception was raised.
+
+    torch calls a `map_location` that is neither a device nor a dictionary; of a number, Python says that it cannot be
+    called, and nothing of devices.
+    """
+    return kind_of(message) or ("deserialize" if _is_unknown_map_location(exception) else "")
+
+
+def _is_unknown_map_location(exception: BaseException) -> bool:
+    trace = exception.__traceback__
+    if not isinstance(exception, TypeError) or trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    frame = trace.tb_frame
+    is_restored = frame.f_globals.get("__name__") == "torch.serialization" and "map_location" in frame.f_locals
+    return is_restored and not callable(frame.f_locals["map_location"])
+
+
 def _names_two_devices(message: str) -> bool:
     """Return whether a message is about devices and names two of them, including a GPU with its index."""
     named = set(_DEVICE.findall(message))

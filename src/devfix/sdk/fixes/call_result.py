@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import dropwhile, islice
@@ -20,6 +21,7 @@ from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.reading import assignments, is_read
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
+KEY = re.compile(r"""\[(["'])([^\W\d]\w*)\1\]""")
 SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 
 
@@ -87,7 +89,13 @@ def occurrences(file: File, root: cst.CSTNode, text: str) -> list[cst.BaseExpres
         found = [node for node in file.find(scope, text) if is_read(file, node)]
         if found:
             return sorted(found, key=lambda node: len([*file.ancestors(node)]))
-    return _by_key(file, scopes[-1], text)
+    return _by_key(file, scopes[-1], text) or _by_attribute(file, scopes[-1], text)
+
+
+def _by_attribute(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
+    """Return where elements of a dictionary are read as its attributes: `batch.mask` for `batch["mask"]`."""
+    written = KEY.sub(r".\2", text)
+    return [node for node in file.find(scope, written) if is_read(file, node)] if written != text else []
 
 
 def _by_key(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpression]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import libcst as cst
 
@@ -15,6 +16,7 @@ from devfix.source import File, Sources, last_name
 from devfix.source.edits.device_arguments import applied_move
 from devfix.source.edits.expressions import add_keyword, argument, is_move
 from devfix.source.queries.reading import definition, parameters
+from devfix.source.queries.writes import what_is_written
 
 # Factories with `device=`, without those that draw random numbers: another device draws other numbers.
 FACTORIES = frozenset(
@@ -81,9 +83,11 @@ def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) ->
     if file is None or call is None or applied_move(file, call) is not None:
         return
     for anchor in device_expressions(diagnosis, spot, file):
-        for group in dict.fromkeys([(call, *_sibling_factories(file, call)), (call,)]):
+        beside, written = _sibling_factories(file, call), _written_factories(file, call)
+        for group in dict.fromkeys([(call, *beside, *written), (call, *beside), (call,)]):
             module = file.replaced({each: add_keyword(each, "device", anchor) for each in group})
-            both = f" and {len(group) - 1} beside it" if len(group) > 1 else ""
+            where = "beside it" if len(group) <= 1 + len(beside) else "that it is filled from"
+            both = f" and {len(group) - 1} {where}" if len(group) > 1 else ""
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
             if found:
                 yield found
@@ -128,13 +132,27 @@ def _sibling_factories(file: File, call: cst.Call) -> list[cst.Call]:
     receiver = [outer.func.value] if isinstance(outer.func, cst.Attribute) else []
     given = [*receiver, *(each.value for each in outer.args)]
     lists = [each for each in given if isinstance(each, cst.List | cst.Tuple)]
-    given = [*given, *(part.value for each in lists for part in each.elements)]
-    return [
-        each
-        for each in given
-        if isinstance(each, cst.Call)
-        and each is not call
-        and last_name(each.func) in FACTORIES
-        and argument(each, "device") is None
-        and isinstance(each.func, cst.Attribute)
-    ]
+    every = [*given, *(part.value for each in lists for part in each.elements)]
+    return [each for each in every if each is not call and _lacks_device(file, each)]  # type: ignore[misc]
+
+
+def _written_factories(file: File, call: cst.Call) -> list[cst.Call]:
+    """Return the factories without a device from which a function computes what it writes into a tensor.
+
+    Those of `position` and `scale`, if `table[:, 0::2] = torch.sin(position * scale)` and nothing else reads them: left
+    on the host, what they lead to would be copied in each call.
+    """
+    function, assign = file.function_of(call), file.parent(call)
+    if function is None or not isinstance(assign, cst.Assign) or not isinstance(assign.targets[0].target, cst.Name):
+        return []
+    name = assign.targets[0].target.value
+    found = what_is_written(file, function, name, partial(_lacks_device, file))
+    return [each for each in found if each is not call]  # type: ignore[misc]
+
+
+def _lacks_device(file: File, node: cst.CSTNode) -> bool:
+    """Return whether a node is a call of a factory that is given no device, and whose result is not moved."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    is_factory = last_name(node.func) in FACTORIES and argument(node, "device") is None
+    return is_factory and applied_move(file, node) is None

@@ -48,6 +48,10 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     )
     own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == spot.frame}
     unnamed = [] if own_names & set(named) else _called_operand(diagnosis, spot, file, root)
+    updated = _updated(root)
+    if updated is not None and file.code(updated) in spot.expressions:
+        anchors = device_expressions(diagnosis, spot, file)
+        yield from filter(None, (_updated_there(file, updated, each) for each in anchors))
     for text in dict.fromkeys([*named, *unnamed]):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
@@ -182,6 +186,20 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
     move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
     module = insert_before(file, statement, [f"{text} = {move}"])
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
+
+
+def _updated(root: cst.CSTNode) -> cst.BaseExpression | None:
+    """Return what a statement updates: `total` of `total += value` and of `total[i] += value`."""
+    line = root.body[0] if isinstance(root, cst.SimpleStatementLine) else root
+    target: cst.BaseExpression | None = line.target if isinstance(line, cst.AugAssign) else None
+    return target.value if isinstance(target, cst.Subscript) else target
+
+
+def _updated_there(file: File, target: cst.BaseExpression, anchor: str) -> Change | None:
+    """Return a change that moves a variable before a statement updates it; in a loop, that copies it once."""
+    text = file.code(target)
+    is_own = not anchor.startswith(f"{text}.") and not is_written_below(file, target, text)
+    return _rebound(file, target, text, anchor) if is_own else None
 
 
 def _can_hoist(file: File, node: cst.BaseExpression, text: str, anchor: str) -> bool:

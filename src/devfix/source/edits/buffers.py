@@ -8,6 +8,7 @@ import libcst as cst
 
 from devfix.source import File
 from devfix.source.edits.expressions import expression
+from devfix.source.queries.reading import is_given, is_read
 
 
 def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persistent: bool = False) -> cst.Call | None:
@@ -46,29 +47,57 @@ def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persi
 def register_parts(file: File, assignment: cst.Assign, names: Container[str]) -> list[str]:
     """Return the lines that assign one by one what `self.a, self.b = x, y` does, some of the names by a buffer.
 
-    Returns none if it assigns something else than attributes of one name, or a value reads one of them.
+    What one call returns is given local names first. Returns none if it assigns something else than attributes of one
+    name, or a value reads one of them.
 
-    >>> file = File("m.py", b"self.mean, self.count = torch.zeros(3), 0\\n")
-    >>> statement = file.module.body[0].body[0]
-    >>> print("\\n".join(register_parts(file, statement, ["mean"])))
+    >>> file = File("m.py", b"self.mean, self.count = torch.zeros(3), 0\\nself.mean, self.count = fit(x)\\n")
+    >>> one, other = [each.body[0] for each in file.module.body]
+    >>> print("\\n".join(register_parts(file, one, ["mean"])))
     self.register_buffer("mean", torch.zeros(3), persistent=False)
     self.count = 0
+    >>> print("\\n".join(register_parts(file, other, ["mean"])))
+    mean, self.count = fit(x)
+    self.register_buffer("mean", mean, persistent=False)
     """
     target, value = assignment.targets[0].target, assignment.value
-    if len(assignment.targets) != 1 or not isinstance(target, cst.Tuple) or not isinstance(value, cst.Tuple):
+    if len(assignment.targets) != 1 or not isinstance(target, cst.Tuple):
         return []
-    pairs = list(zip(target.elements, value.elements, strict=False))
-    texts = [file.code(each.value) for each in target.elements]
-    is_starred = any(isinstance(each, cst.StarredElement) for pair in pairs for each in pair)
-    if len(target.elements) != len(value.elements) or is_starred or any(file.find(value, text) for text in texts):
+    parts = [each.value for each in target.elements]
+    is_starred = any(isinstance(each, cst.StarredElement) for each in target.elements)
+    if is_starred or any(file.find(value, file.code(each)) for each in parts):
         return []
-    lines = []
-    for one, other in pairs:
-        text, given = file.code(one.value), file.code(other.value)
-        if isinstance(one.value, cst.Attribute) and one.value.attr.value in names:
-            plain = cst.Assign([cst.AssignTarget(one.value)], other.value)
-            call = register_as_buffer(file, plain)
-            lines.append(file.code(call) if call is not None else f"{text} = {given}")
-        else:
-            lines.append(f"{text} = {given}")
-    return lines
+    if isinstance(value, cst.Call):
+        return _register_returned(file, parts, value, names)
+    if not isinstance(value, cst.Tuple) or len(parts) != len(value.elements):
+        return []
+    if any(isinstance(each, cst.StarredElement) for each in value.elements):
+        return []
+    return [_given(file, one, other.value, names) for one, other in zip(parts, value.elements, strict=True)]
+
+
+def _register_returned(
+    file: File, parts: Sequence[cst.BaseExpression], value: cst.Call, names: Container[str]
+) -> list[str]:
+    """Return the lines for `self.a, self.b = f(x)`: `a, b = f(x)`, then what registers them."""
+    scope = file.function_of(value) or file.module
+    targets, lines = [], []
+    for each in parts:
+        name = each.attr.value if isinstance(each, cst.Attribute) else ""
+        if name not in names:
+            targets.append(file.code(each))
+            continue
+        local = name
+        while any(is_read(file, node) or is_given(file, node) for node in file.find(scope, local)):
+            local += "_"
+        targets.append(local)
+        lines.append(_given(file, each, cst.Name(local), names))
+    return [f"{', '.join(targets)} = {file.code(value)}", *lines] if lines else []
+
+
+def _given(file: File, target: cst.BaseExpression, value: cst.BaseExpression, names: Container[str]) -> str:
+    """Return the line that assigns a value to an attribute, or registers it if it is one of the names."""
+    assert isinstance(target, cst.BaseAssignTargetExpression)
+    plain = cst.Assign([cst.AssignTarget(target)], value)
+    is_wanted = isinstance(target, cst.Attribute) and target.attr.value in names
+    call = register_as_buffer(file, plain) if is_wanted else None
+    return file.code(call if call is not None else plain)

@@ -1,12 +1,14 @@
-"""Detect writes into a tensor that others hold: after a copy they would be lost."""
+"""Detect writes into a tensor that others hold, which a copy would lose, and what a function writes into its own."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Collection
 
 import libcst as cst
 
 from devfix.model import is_in_place
 from devfix.source import File, last_name
-from devfix.source.queries.reading import assignments
+from devfix.source.queries.reading import assignments, is_read
 
 
 def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
@@ -20,10 +22,65 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
     (True, False)
     """
     function = file.function_of(node)
-    if function is None or assignments(file, name, function):
+    if function is None or _is_assigned(file, function, name):
         return False
     first = file.line_of(file.statement_of(node) or node)
     return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
+
+
+def _is_assigned(file: File, function: cst.FunctionDef, name: str) -> bool:
+    """Return whether a function assigns a name a value of its own, beside others too: `a, b = zeros(2), zeros(2)`."""
+    pairs = [
+        each for each in file.within(function) if isinstance(each, cst.Assign) and isinstance(each.value, cst.Tuple)
+    ]
+    return bool(assignments(file, name, function)) or any(_binds(each, name) for each in pairs)
+
+
+def what_is_written(
+    file: File, function: cst.FunctionDef, name: str, is_wanted: Callable[[cst.CSTNode], bool]
+) -> list[cst.CSTNode]:
+    """Return the wanted nodes of what a function writes into elements of its variable, and computes that from.
+
+    Nothing if a variable that one of them leads to is read elsewhere as well.
+
+    >>> text = b"def f(n):\\n    t = zeros(n)\\n    at = arange(n)\\n    t[:2] = sin(at)\\n    return t\\n"
+    >>> file = File("m.py", text)
+    >>> found = what_is_written(file, file.module.body[0], "t", lambda node: isinstance(node, cst.Call))
+    >>> [file.code(each) for each in found]
+    ['sin(at)', 'arange(n)']
+    """
+    below = [*file.within(function)]
+    values = [each.value for each in below if isinstance(each, cst.Assign) and _is_into(each, name)]
+    nodes: dict[str, list[cst.CSTNode]] = {}  # of what is assigned to each variable on the way
+    for value in values:  # which grows
+        for each in file.within(value):
+            if isinstance(each, cst.Name) and each.value not in {name, *nodes} and is_read(file, each):
+                given = [node.value for node in below if isinstance(node, cst.Assign) and _binds(node, each.value)]
+                nodes[each.value] = [node for one in given for node in file.within(one)]
+                values += [one for one in given if one not in values]
+    leading: set[str] = set()
+    for _ in nodes:
+        leading |= {inner for inner in nodes if any(is_wanted(each) or _reads(each, leading) for each in nodes[inner])}
+    inside = [each for value in values for each in file.within(value)]
+    known = {id(each) for each in inside}
+    reads = [each for inner in leading for each in file.find(function, inner) if is_read(file, each)]
+    return [each for each in inside if is_wanted(each)] if all(id(each) in known for each in reads) else []
+
+
+def _reads(node: cst.CSTNode, names: Collection[str]) -> bool:
+    return isinstance(node, cst.Name) and node.value in names
+
+
+def _is_into(assign: cst.Assign, name: str) -> bool:
+    targets = [each.target for each in assign.targets if isinstance(each.target, cst.Subscript)]
+    return any(isinstance(each.value, cst.Name) and each.value.value == name for each in targets)
+
+
+def _binds(assign: cst.Assign, name: str) -> bool:
+    """Return whether a statement assigns a variable, alone or beside others."""
+    targets = [each.target for each in assign.targets]
+    parts = [*targets, *(part.value for each in targets if isinstance(each, cst.Tuple) for part in each.elements)]
+    return any(_reads(each, (name,)) for each in parts)
 
 
 def _writes(file: File, node: cst.CSTNode, name: str) -> bool:

@@ -11,7 +11,7 @@ from devfix.verification.objections.buffers import of_attributes, of_buffers
 from devfix.verification.objections.callers import of_calls, of_overrides, of_reads
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.emptied import of_emptied
-from devfix.verification.objections.host_results import of_host_results, of_shared_memory
+from devfix.verification.objections.host_results import of_host_results, of_host_state, of_shared_memory
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, introduced
 from devfix.verification.objections.members import of_members
@@ -34,6 +34,7 @@ CHECKS: tuple[Check, ...] = (
         of_left_devices,
         of_ignored_parameters,
         of_host_results,
+        of_host_state,
         of_shared_memory,
         of_saved,
         of_modules_in_turns,

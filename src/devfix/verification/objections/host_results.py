@@ -14,7 +14,7 @@ from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import as_function
 from devfix.verification.objections.code import Code, Function, functions
-from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.stored_devices import device_of
 from devfix.verification.objections.value_kinds import parameters
 
@@ -50,6 +50,42 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
                     continue
                 problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                 yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+
+
+def of_host_state(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield methods of an object that pass its attribute to NumPy as it is, where the attribute is moved and kept."""
+    device, kept = device_of(what), _kept_in(what, code)
+    if not device or device in ("'cpu'", '"cpu"') or kept is None:
+        return
+    owner, _ = class_of(ast.unparse(kept.value), what, failure)
+    family = code.family(owner) if owner else frozenset[str]()
+    for path, tree in code.trees(f"self.{kept.attr}") if family else ():
+        for holder, around, node in functions(tree):
+            taken = _taken_by_numpy(node) if holder in family else None
+            if taken is None or not ast.unparse(taken).startswith(f"self.{kept.attr}"):
+                continue
+            if _is_result(taken, kept.attr, True, around or tree):
+                problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
+                yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+
+
+def _kept_in(what: Introduced, code: Code) -> ast.Attribute | None:
+    """Return the attribute that is assigned what a patch moves: `stats.counts` of `stats.counts = ….to(device)`.
+
+    None if what is moved is not kept.
+    """
+    around = what.function or code.tree(what.path)
+    if around is None or not isinstance(what.node, ast.Call):
+        return None
+    moved = ast.unparse(what.node)
+    for each in ast.walk(around):
+        if (
+            isinstance(each, ast.Assign)
+            and ast.unparse(each.value) == moved
+            and isinstance(each.targets[0], ast.Attribute)
+        ):
+            return each.targets[0]
+    return None
 
 
 def of_shared_memory(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
