@@ -89,7 +89,13 @@ def test_a_cast_that_does_not_name_the_module_or_the_type(text: str, expected: l
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("x.copy_(saved[name])", ["strong"]), ("x.copy_(y)", []), ("saved[name] = x", ["weak"])],
+    [
+        ("x.copy_(saved[name])", ["strong"]),
+        ("x.copy_(y)", []),
+        ("saved[name] = x", ["weak"]),
+        ("if name in saved: x.copy_(saved[name])", []),
+        ("if name in y: x.copy_(saved[name])", ["strong"]),
+    ],
 )
 def test_a_loop_that_asks_for_each_buffer_by_name(line: str, expected: list[str]) -> None:
     text = f"def pull(net, saved, y):\n    for name, x in net.named_buffers():\n        {line}\n"

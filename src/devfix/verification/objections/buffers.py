@@ -241,10 +241,16 @@ def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
 
 
 def _looked_up(loop: ast.For | ast.comprehension) -> str:
-    """Return the expression by which a loop over named buffers asks another container for the name; "" if none."""
+    """Return the expression by which a loop over named buffers asks another container for the name; "" if none.
+
+    A container that is asked first whether it has the name (`if name in known`) is not in danger.
+    """
     name = ast.unparse(loop.target.elts[0]) if isinstance(loop.target, ast.Tuple) and loop.target.elts else ""
-    for statement in loop.body if isinstance(loop, ast.For) else loop.ifs:
-        for each in ast.walk(statement):
-            if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load) and ast.unparse(each.slice) == name:
+    inside = [each for part in (loop.body if isinstance(loop, ast.For) else loop.ifs) for each in ast.walk(part)]
+    tests = (each for each in inside if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.In | ast.NotIn))
+    known = {ast.unparse(each.comparators[0]) for each in tests if ast.unparse(each.left) == name}
+    for each in inside:
+        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load) and ast.unparse(each.slice) == name:
+            if ast.unparse(each.value) not in known:
                 return ast.unparse(each)
     return ""
