@@ -14,8 +14,12 @@ _NUMBER = frozenset({"BININT", "BININT1", "BININT2", "LONG1"})
 Step = tuple[str, Any, int]  # an instruction's name, argument and position
 
 
-def moved(data: bytes, device: str) -> bytes:
-    """Return an archive whose tensors are on the CPU as one whose tensors are on `device`."""
+def moved(data: bytes, device: str, *, frozen: bool = False) -> bytes:
+    """Return an archive whose tensors are on the CPU as one whose tensors are on `device`.
+
+    Those of a frozen module are constants of its code.
+    """
+    renamed = "constants.pkl" if frozen else "data.pkl"
     reader = torch._C.PyTorchFileReader(io.BytesIO(data))
     written = io.BytesIO()
     writer = torch._C.PyTorchFileWriter(written)
@@ -25,7 +29,7 @@ def moved(data: bytes, device: str) -> bytes:
         if name == "version" or name.startswith(".data/"):
             continue  # created by the writer
         record = reader.get_record(name)
-        if name == "data.pkl":
+        if name == renamed:
             record = _rename_device(record, device)
         writer.write_record(name, record, len(record))
     writer.write_end_of_file()
@@ -35,10 +39,11 @@ def moved(data: bytes, device: str) -> bytes:
 def device(data: bytes) -> str:
     """Return the device of all tensors of an archive; "cpu" if it cannot be determined, or is not a GPU."""
     try:
-        record = torch._C.PyTorchFileReader(io.BytesIO(data)).get_record("data.pkl")
+        reader = torch._C.PyTorchFileReader(io.BytesIO(data))
+        records = [reader.get_record(name) for name in ("data.pkl", "constants.pkl")]
     except RuntimeError:
         return "cpu"  # C++ reports the error
-    found = {text for text, _ in _devices(record)}
+    found = next(filter(None, ({text for text, _ in _devices(record)} for record in records)), set())
     if len(found) > 1 and any(text.startswith(kinds.now().name) for text in found):
         raise NotImplementedError("a script on several devices cannot be loaded on simulated GPUs: give a map_location")
     return found.pop() if len(found) == 1 else "cpu"

@@ -144,14 +144,15 @@ for _name in ("mm", "bmm", "addmm", "baddbmm"):
 
 @special(*_KERNELS)
 def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Run a kernel on the values of tensors of a GPU; on the host, and of other kinds of device, there is none."""
+    """Run a kernel on the values of tensors of a GPU; for the host, and for other kinds of device, there is none."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:
         return mismatch.judge(plan, func, args, kwargs, cells)
-    if gpu in (None, -1) or not kinds.now().is_cuda:
+    if gpu in (None, -1):
         return plan.op(*cells, **keywords)
     devices.use()
-    result = rewrap(plan_of(func), _KERNELS[plan.name](*cells, **keywords), args, kwargs, gpu)
+    kernel = _KERNELS[plan.name] if kinds.now().is_cuda else plan.op
+    result = rewrap(plan_of(func), kernel(*cells, **keywords), args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)
     return result
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..accelerators import kinds
 from .accelerators import accelerator, memory, mps, streams, xpu
 from .autograd import autocast, gradients
-from .compilation import compiling, proxies, scripting, scripts, tracing
+from .compilation import compiling, program_modes, proxies, scripting, scripts, tracing
 from .cuda import builds, cuda, driver, graphs, nccl, pools, profiling, settings
 from .kernels import (
     composites,
@@ -85,6 +85,7 @@ _SUBJECTS: tuple[Any, ...] = (
     scripts,
     scripting,
     tracing,
+    program_modes,
     proxies,
     fakes,
     accelerator,

@@ -18,6 +18,7 @@ class _AllocatorState:
 def _compiling(original: Any) -> Any:
     def compile(model: Any = None, **kwargs: Any) -> Any:
         """Return a function unchanged, and a module wrapped as PyTorch does: its class and names differ."""
+        _check_mode(**kwargs)
         if model is None:
             return functools.partial(compile, **kwargs)
         is_module = isinstance(model, torch.nn.Module)
@@ -30,6 +31,16 @@ def _compiling(original: Any) -> Any:
         return made
 
     return compile
+
+
+def _check_mode(mode: Any = None, options: Any = None, backend: Any = "inductor", **kwargs: Any) -> None:
+    """Raise what `torch.compile` does for modes that there are not."""
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if mode not in (None, "default") and backend == "inductor":
+        from torch._inductor import list_mode_options
+
+        list_mode_options(mode)
 
 
 def _is_own(function: Any) -> bool:

@@ -28,14 +28,33 @@ def _keep_parameters(original: Any) -> Any:
 
 
 def _gpus(module: Any) -> set[int]:
-    return {tensor._devfix_gpu for tensor in (*module.parameters(), *module.buffers())}
+    constants = (tensor for _, tensor in _constants(module))
+    return {tensor._devfix_gpu for tensor in (*module.parameters(), *module.buffers(), *constants)}
+
+
+def _constants(module: Any) -> list[tuple[Any, Any]]:
+    """List the nodes of a frozen module's graphs that hold tensors, with the tensors."""
+    if any(True for _ in module.parameters()):
+        return []
+    parts = [part._c for part in module.modules() if hasattr(part, "_c")]
+    blocks = [part._get_method(name).graph for part in parts for name in part._method_names()]
+    found = []
+    while blocks:
+        for node in blocks.pop().nodes():
+            blocks.extend(node.blocks())
+            if node.kind() == "prim::Constant" and node.hasAttribute("value") and node.kindOf("value") == "t":
+                found.append((node, node.t("value")))
+    return found
 
 
 @contextmanager
 def _on_host(module: Any) -> Iterator[None]:
     """Let a module temporarily hold the values of its simulated tensors."""
     kept = []
+    constants = _constants(module)
     try:
+        for node, tensor in constants:
+            node.t_("value", tensor._devfix_held if tensor._devfix_gpu >= 0 else tensor)
         for part in module.modules():
             for name, tensor in (*part._parameters.items(), *part._buffers.items()):
                 if tensor is not None and tensor._devfix_gpu >= 0:
@@ -43,6 +62,8 @@ def _on_host(module: Any) -> Iterator[None]:
                     part._c.setattr(name, tensor._devfix_held.detach().requires_grad_(tensor.requires_grad))
         yield
     finally:
+        for node, tensor in constants:
+            node.t_("value", tensor)
         for part, name, tensor in kept:
             part._c.setattr(name, tensor)
 
@@ -59,7 +80,7 @@ def _buffer(original: Any) -> Any:
         with _on_host(self):
             scripting.as_written(module=self._c)
             written = original(self, *args, **kwargs)
-        return archives.moved(written, f"{kinds.now().name}:{gpus.pop()}")
+        return archives.moved(written, f"{kinds.now().name}:{gpus.pop()}", frozen=bool(_constants(self)))
 
     return save_to_buffer
 
@@ -88,7 +109,10 @@ def _load(original: Any) -> Any:
         index = devices.spoken(place)
         if index is None:
             return original(io.BytesIO(data), map_location, *args, **kwargs)
-        return original(io.BytesIO(data), "cpu", *args, **kwargs).to(devices.SHOWN[index])
+        module = original(io.BytesIO(data), "cpu", *args, **kwargs).to(devices.SHOWN[index])
+        for node, tensor in _constants(module):
+            node.t_("value", tensor.to(devices.SHOWN[index]))
+        return module
 
     return load
 

@@ -15,7 +15,7 @@ from ....accelerators import devices, kinds, messages
 from ....dispatcher import composite_path, cpu_fast_path, fast_path
 from ....patching import overridden, replace, undo_with, wrap
 from ....tensors.tensor import Tensor, wrap_new
-from . import legacy, subclass_constructors
+from . import array_interface, legacy, subclass_constructors
 
 FACTORIES = (
     "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
@@ -52,6 +52,8 @@ def _index(device: Any, name: str) -> int | None:
 
 SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # their first parameters
 _MISSING = object()
+_READING = ("tensor", "as_tensor")
+_PLAIN = frozenset((list, tuple, int, float, bool, complex, range))  # what has no array interface
 
 
 def _moving(name: str) -> Any:
@@ -75,6 +77,8 @@ def _moving(name: str) -> Any:
             if kwargs.get("dtype") is None and (dtype := _dtype_among(source)) is not None:
                 kwargs["dtype"] = dtype
             args = (_on_host(source),)
+            if type(source) not in _PLAIN and hasattr(source, "__cuda_array_interface__") and name in _READING:
+                return array_interface.read(name, source, index, kwargs)
             if index is not None:
                 return _construct_on(original, name, args, kwargs, index)
             if cpu_fast_path.makes((), kwargs):
