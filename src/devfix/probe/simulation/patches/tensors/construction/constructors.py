@@ -52,6 +52,7 @@ def _index(device: Any, name: str) -> int | None:
 
 SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # their first parameters
 _MISSING = object()
+_ALIAS = torch.ops.aten.alias.default
 
 
 def _moving(name: str) -> Any:
@@ -77,13 +78,14 @@ def _moving(name: str) -> Any:
             args = (_on_host(source),)
             if index is not None:
                 return _construct_on(original, name, args, kwargs, index)
-            if cpu_fast_path.makes((), kwargs):
+            is_same = isinstance(source, Tensor) and name in ("as_tensor", "asarray")  # at most with another dtype
+            if not is_same and cpu_fast_path.makes((), kwargs):
                 made = cpu_fast_path.made(original, f"torch.{name}", args, kwargs)
                 if made is not None:
                     return made
             pinned = kwargs.get("pin_memory") and kwargs.pop("pin_memory")
             made = original(*args, **kwargs)
-            hooks.on_created(made, f"torch.{name}", args, kwargs)
+            hooks.on_created(made, _ALIAS if is_same else f"torch.{name}", args, kwargs)
             return made.pin_memory() if pinned else made
 
         return call
