@@ -118,7 +118,7 @@ def signs(count):
 
 def counted(signs, x):
     total = torch.zeros(len(signs), device=signs.device)
-    return total.add_(signs * x)
+    return total.add_(torch.as_tensor(signs) * x)
 
 class Ball(nn.Module):
     def __init__(self):
