@@ -106,6 +106,31 @@ class Agent(nn.Module):
     def forward(self, x):
         return self.linear(x + self.state)
 
+class Graph:
+    def __init__(self, size, **kwargs):
+        self.value = torch.zeros(size, device=kwargs.get("device", None))
+
+    def add(self, x):
+        self.value = torch.as_tensor(self.value) + x
+
+def signs(count):
+    return torch.where(torch.rand(count) > 0.5, -1.0, 1.0)
+
+def counted(signs, x):
+    total = torch.zeros(len(signs), device=signs.device)
+    return total.add_(torch.as_tensor(signs) * x)
+
+class Ball(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(2))
+
+class Planes(nn.Module):
+    def __init__(self, ball):
+        super().__init__()
+        self.ball = ball
+        self.register_buffer("points", torch.cat([torch.zeros(2), ball.scale.detach()]))
+
 class Buffer:
     def __init__(self, size, device=None):
         self.device, self.held = device, torch.zeros(size, device=device)
@@ -173,6 +198,17 @@ def test_data():
 
 def test_agent():
     assert Agent()(torch.ones(1, 2)).shape == (1, 2)
+
+def test_graph():
+    graph = Graph(2)
+    graph.add(torch.ones(2))
+    assert graph.value.sum() == 2
+
+def test_signs():
+    assert counted(signs(3), torch.ones(3)).shape == (3,)
+
+def test_built_of_a_module():
+    assert Planes(Ball()).points.sum() == 2
 
 def test_buffer():
     assert Buffer(2).sum().sum() == 2

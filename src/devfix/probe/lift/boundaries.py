@@ -10,6 +10,7 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import CO_VARKEYWORDS
 from types import CodeType, FrameType
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..provenance import places, records
 from ..provenance.qualnames import qualname
 from . import modules, words
 from .arguments import parameters, passed
-from .given import Given, place_of_arguments
+from .given import Given, builds_of_modules, place_of_arguments
 from .whose import Whose, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
@@ -66,7 +67,7 @@ def note(made: Any, frame: FrameType) -> None:
     """Note in which call of test code the code under test has made a tensor of the host."""
     if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_creations) < _MOST:
         moment, call = records.creation_moment(made), boundary(frame)
-        if moment is not None and call is not None:
+        if moment is not None and call is not None and moment not in _creations:  # `as_tensor` may return what it got
             while kind_of(frame.f_code) != Whose.CODE and frame.f_back is not None:
                 frame = frame.f_back
             code = frame.f_code
@@ -111,8 +112,12 @@ def peer_of(tensor: Any) -> Any | None:
 
 
 def _leaves_device_out(call: FrameType) -> bool:
-    """Return whether a call has a parameter `device` that says nothing, or the host."""
-    return "device" in parameters(call.f_code) and str(call.f_locals.get("device")) in ("None", "cpu")
+    """Return whether a call has a parameter `device`, or one in its `**kwargs`, that says nothing, or the host."""
+    code = call.f_code
+    if "device" in parameters(code):
+        return str(call.f_locals.get("device")) in ("None", "cpu")
+    more = call.f_locals.get(parameters(code)[-1]) if code.co_flags & CO_VARKEYWORDS else None
+    return isinstance(more, dict) and "device" in code.co_consts and str(more.get("device")) in ("None", "cpu")
 
 
 def _is_made_for_device(frame: FrameType) -> bool:
@@ -160,6 +165,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
     if call is None:
         return ""
+    if strays and builds_of_modules(call):
+        return "a module"  # on a GPU, to the constructor of one that is on the host until it is built
     for stray in strays:
         moment = records.creation_moment(stray)
         known = None if moment is None else _creations.get(moment)
@@ -178,11 +185,21 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
 def _result_of_earlier(call: FrameType) -> str:
     """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
     for name, value in passed(call):
-        if isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0:
-            known = creation_of(value)
-            if known is not None and known.token != token(call):
-                return name
+        is_on_host = isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0
+        if is_on_host and _is_of_earlier(value, call):
+            return name
     return ""
+
+
+def _is_of_earlier(value: Any, call: FrameType) -> bool:
+    """Return whether the code under test has made a tensor of the host, in another call of test code."""
+    known, history = creation_of(value), records.of(value)
+    if known is not None or history is None:
+        return known is not None and known.token != token(call)
+    event = history[records.CREATION]  # not by a factory: of Python's numbers, say
+    if event is None or history[records.MOVE] is not None or call.f_code in event[records.SPOTS]:
+        return False
+    return made_at(event[records.SPOTS]) is not None
 
 
 def gives(call: FrameType, is_it: Callable[[torch.Tensor], bool]) -> bool:

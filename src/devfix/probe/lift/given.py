@@ -50,6 +50,16 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     return Given.GPU, weakref.ref(found[0])
 
 
+def builds_of_modules(call: FrameType) -> bool:
+    """Return whether a call constructs a module of others, and no tensor: its author may move it as a whole later."""
+    arguments = dict(passed(call)) if call.f_code.co_name == "__init__" else {}
+    made = arguments.pop("self", None)
+    if not isinstance(made, torch.nn.Module) or modules.was_moved(made):
+        return False
+    leaves = tree_leaves(list(arguments.values()))
+    return any(isinstance(each, torch.nn.Module) for each in leaves) and not any(map(torch.is_tensor, leaves))
+
+
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
     for each in values:
         if isinstance(each, torch.Tensor):

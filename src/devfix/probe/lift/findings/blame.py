@@ -37,7 +37,7 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
     if Whose.TEST not in whose[:raising]:
         return FINDING, _RAISED
     if name := marks.handed_over(exception):
-        return ARTEFACT, f"the test passes {name}, which is on the host"
+        return ARTEFACT, f"the test passes {name}, which is on another device"
     return FINDING, _RAISED
 
 

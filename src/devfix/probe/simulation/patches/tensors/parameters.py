@@ -81,7 +81,9 @@ def _as_subclass(original: Any) -> Any:
     def as_subclass(self: Any, cls: Any) -> Any:
         with _C.DisableTorchFunctionSubclass():  # its class may call this in its own `__torch_function__`
             if self._devfix_gpu < 0:
-                return original(self, cls)
+                plain = original(self, cls)
+                hooks.on_created(plain, torch.ops.aten.alias.default, (self,), {})
+                return plain
             made = torch.ops.aten.alias(self)
         return side_table.become(made, cls)
 

@@ -54,6 +54,7 @@ SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tens
 _MISSING = object()
 _READING = ("tensor", "as_tensor")
 _PLAIN = frozenset((list, tuple, int, float, bool, complex, range))  # what has no array interface
+_ALIAS = torch.ops.aten.alias.default
 
 
 def _moving(name: str) -> Any:
@@ -81,13 +82,14 @@ def _moving(name: str) -> Any:
                 return array_interface.read(name, source, index, kwargs)
             if index is not None:
                 return _construct_on(original, name, args, kwargs, index)
-            if cpu_fast_path.makes((), kwargs):
+            is_same = isinstance(source, Tensor) and name in ("as_tensor", "asarray")  # at most with another dtype
+            if not is_same and cpu_fast_path.makes((), kwargs):
                 made = cpu_fast_path.made(original, f"torch.{name}", args, kwargs)
                 if made is not None:
                     return made
             pinned = kwargs.get("pin_memory") and kwargs.pop("pin_memory")
             made = original(*args, **kwargs)
-            hooks.on_created(made, f"torch.{name}", args, kwargs)
+            hooks.on_created(made, _ALIAS if is_same else f"torch.{name}", args, kwargs)
             return made.pin_memory() if pinned else made
 
         return call
