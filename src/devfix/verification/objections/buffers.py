@@ -249,8 +249,6 @@ def _looked_up(loop: ast.For | ast.comprehension) -> str:
     inside = [each for part in (loop.body if isinstance(loop, ast.For) else loop.ifs) for each in ast.walk(part)]
     tests = (each for each in inside if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.In | ast.NotIn))
     known = {ast.unparse(each.comparators[0]) for each in tests if ast.unparse(each.left) == name}
-    for each in inside:
-        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load) and ast.unparse(each.slice) == name:
-            if ast.unparse(each.value) not in known:
-                return ast.unparse(each)
-    return ""
+    reads = (each for each in inside if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load))
+    asked = (each for each in reads if ast.unparse(each.slice) == name and ast.unparse(each.value) not in known)
+    return next(map(ast.unparse, asked), "")
