@@ -102,6 +102,14 @@ def test_a_loop_that_asks_for_each_buffer_by_name(line: str, expected: list[str]
     assert strengths(NET, BUFFER, {"pull.py": text}) == expected
 
 
+@pytest.mark.parametrize("made", ["Net()", "Other(Net())", "saved.module", "Other()"])
+def test_a_loop_over_the_buffers_of_a_module_of_another_class(made: str) -> None:
+    text = f"from net import Net\nthing = {made}\nfor name, x in thing.named_buffers():\n    x.copy_(saved[name])\n"
+    assert strengths(NET, BUFFER, {"pull.py": text}) == ([] if made == "Other()" else ["strong"])
+    beside = text.replace("thing.named_buffers()", "zip(saved, thing.buffers())")
+    assert strengths(NET, BUFFER, {"pull.py": beside}) == []
+
+
 def test_a_loop_over_buffers() -> None:
     text = "def average(a, b):\n    for x, y in zip(a.buffers(), b.buffers()):\n        x.lerp_(y, 0.1)\n"
     assert strengths(NET, BUFFER, {"ema.py": text}, dtype="torch.int64") == ["strong"]

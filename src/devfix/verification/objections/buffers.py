@@ -31,7 +31,7 @@ def of_buffers(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
     yield from _members(what, family, code)
     if not dtype or dtype in ("torch.float32", "torch.float64", "torch.float16", "torch.bfloat16", "torch.complex64"):
         yield from _casts(what, failure, code, containing(family, code))
-    yield from _loops(what, dtype, code)
+    yield from _loops(what, dtype, code, containing(family, code))
 
 
 def _dtype(name: str, failure: Failure) -> str:
@@ -208,15 +208,17 @@ def _is_new_module(value: ast.expr) -> bool:
     return False
 
 
-def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
-    """Yield loops over all buffers, which now include the new one."""
+def _loops(what: Introduced, dtype: str, code: Code, holding: frozenset[str]) -> Iterator[Objection]:
+    """Yield loops over all buffers, which now include the new one; not those of a new module of another class."""
     is_float = not dtype or "float" in dtype or "complex" in dtype
     for path, tree in code.trees(".buffers(", ".named_buffers("):
+        made = new_modules(tree, holding)
         for node in ast.walk(tree):
             if not isinstance(node, ast.For | ast.comprehension):
                 continue
             asked = [each for each in ast.walk(node.iter) if isinstance(each, ast.Attribute)]
-            if not any(each.attr in ("buffers", "named_buffers") for each in asked):
+            asked = [each for each in asked if each.attr in ("buffers", "named_buffers")]
+            if not any(may_hold(each.value, made, holding) for each in asked):
                 continue
             body = node.body if isinstance(node, ast.For) else []
             done = {
@@ -229,7 +231,8 @@ def _loops(what: Introduced, dtype: str, code: Code) -> Iterator[Objection]:
             works = is_changed or {name for name in done if name.endswith("_")} - _KEEPS
             line = node.iter.lineno
             problem = f"{path}:{line} iterates over all buffers, now including `{what.name}`"
-            if asked_for := _looked_up(node):
+            is_named = any(each.attr == "named_buffers" for each in asked)
+            if is_named and (asked_for := _looked_up(node)):
                 yield Objection("strong", f"{problem}, and asks for `{asked_for}`, which may not have it")
                 continue
             if done and done <= _KEEPS and not is_changed:
