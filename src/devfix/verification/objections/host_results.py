@@ -33,7 +33,7 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
     device = device_of(what)
     if function is None or not device or device in ("'cpu'", '"cpu"'):
         return
-    given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
+    given = _of_caller(function)
     if device.removeprefix("next(").split(".")[0].split("[")[0] in given:
         return
     of_module = bool(what.owner) and re.fullmatch(_OF_MODULE, device) is not None
@@ -50,6 +50,15 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
                     continue
                 problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                 yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+
+
+def _of_caller(function: Function) -> set[str]:
+    """Return the parameters of a function, and the variables of loops over them: `part` of `for at, part in parts`."""
+    given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
+    for each in ast.walk(function):
+        if isinstance(each, ast.For) and any(isinstance(of, ast.Name) and of.id in given for of in ast.walk(each.iter)):
+            given |= {to.id for to in ast.walk(each.target) if isinstance(to, ast.Name)}
+    return given
 
 
 def of_host_state(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
