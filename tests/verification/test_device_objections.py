@@ -52,6 +52,10 @@ def test_the_elements_of_what_a_caller_gives() -> None:
     called = {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}
     assert found(text.replace("{}", "x"), change, called) == []
     assert strengths(text.replace("{}", "PARTS"), change, called) == ["strong"]
+    moved = METHOD.replace("steps = ", "y = y.to({}.device)\n        steps = ")
+    change = ("torch.arange(4)", "torch.arange(4, device=y.device)")
+    assert found(moved.replace("{}", "x"), change, called) == []
+    assert strengths(moved.replace("{}", "Y"), change, called) == ["strong"]
 
 
 def test_a_value_that_is_not_returned() -> None:

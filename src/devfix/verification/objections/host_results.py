@@ -53,12 +53,23 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
 
 
 def _of_caller(function: Function) -> set[str]:
-    """Return the parameters of a function, and the variables of loops over them: `part` of `for at, part in parts`."""
+    """Return the parameters of a function, and the variables that are where they are.
+
+    Those of loops over them (`for at, part in parts`), and those that were moved or created there (`part.device`).
+    """
     given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
     for each in ast.walk(function):
         if isinstance(each, ast.For) and any(isinstance(of, ast.Name) and of.id in given for of in ast.walk(each.iter)):
             given |= {to.id for to in ast.walk(each.target) if isinstance(to, ast.Name)}
+    for each in ast.walk(function):
+        if isinstance(each, ast.Assign) and any(_is_device_of(of, given) for of in ast.walk(each.value)):
+            given |= {to.id for to in each.targets if isinstance(to, ast.Name)}
     return given
+
+
+def _is_device_of(node: ast.AST, names: set[str]) -> bool:
+    is_device = isinstance(node, ast.Attribute) and node.attr == "device" and isinstance(node.value, ast.Name)
+    return is_device and ast.unparse(node).partition(".")[0] in names
 
 
 def of_host_state(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
