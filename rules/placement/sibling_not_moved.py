@@ -84,7 +84,8 @@ class SiblingNotMoved(OperandRule):
                         {node: move_to(node, device)}, f"Move `{name}` to `{device}`, as its sibling"
                     )
             for sibling in siblings:
-                yield from _repeat(site, sibling, name)
+                if sibling.startswith("self.") == name.startswith("self."):  # state is not moved as a variable is
+                    yield from _repeat(site, sibling, name)
 
 
 @dataclass(frozen=True)

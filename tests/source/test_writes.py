@@ -9,7 +9,7 @@ from mismatch_factory import main
 from devfix.sdk import outside_loops
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.source import File
-from devfix.source.queries.writes import is_written_below, what_is_written
+from devfix.source.queries.writes import is_alone, is_written_below, what_is_written
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,6 @@ def test_a_function_of_a_module_writes_into_what_it_is_given(line: str, written:
         ("def f(t):\n    t[use] = 1\n", True),
         ("def f(t):\n    h(\n        out=t,\n        b=use,\n    )\n", True),
         ("def f(u):\n    t = u\n    use\n    t.add_(1)\n", False),
-        ("def f(u):\n    s, t = g(u), g(u)\n    use\n    t[0] += 1\n", False),
-        ("def f(u):\n    s, t = u\n    use\n    t[0] += 1\n", True),
         ("t = 1\ndef f():\n    use\n    t.add_(1)\n", True),
         ("def f(t):\n    use\ndef g(t):\n    t.add_(1)\n", False),
         ("use\nt.add_(1)\n", False),
@@ -227,3 +225,27 @@ def test_what_a_function_writes_into_its_own(lines: str, written: list[str]) -> 
     function = file.module.body[0]
     found = what_is_written(file, function, "t", lambda node: isinstance(node, cst.Call))  # type: ignore[arg-type]
     assert [file.code(each) for each in found] == written
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("t = zeros(n)", True),
+        ("t, u = zeros(n), n", True),
+        ("t = zeros(n); g(t); return t, n", True),
+        ("t = zeros(n); t = n[0]", False),
+        ("t = n[0]", False),
+        ("t, u = n", False),
+        ("t = u = zeros(n)", False),
+        ("t = zeros(n); self.t = t", False),
+        ("t = zeros(n); u = [t]", False),
+        ("t = zeros(n); u.append(t)", False),
+        ("t = zeros(n); u = [t for t in n]", False),
+        ("n = zeros(3)", False),
+        ("pass", False),
+    ],
+)
+def test_a_variable_that_alone_holds_what_was_made_for_it(lines: str, expected: bool) -> None:
+    file = File("m.py", "def f(n):\n    {}\n".format(lines.replace("; ", "\n    ")).encode())
+    node = file.module.body[0].body.body[0]  # type: ignore[union-attr]
+    assert is_alone(file, node, "n" if lines.startswith("n") else "t", ["zeros"]) is expected

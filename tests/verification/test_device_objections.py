@@ -44,6 +44,20 @@ def test_a_result_that_is_passed_to_numpy(text: str, on_property: list[str], on_
     assert found(METHOD, GIVEN, called) == []  # the caller chooses
 
 
+def test_the_elements_of_what_a_caller_gives() -> None:
+    text = METHOD.replace(
+        "steps = torch.arange(4)", "for at, part in enumerate({}):\n            steps = torch.arange(4)"
+    )
+    change = ("torch.arange(4)", "torch.arange(4, device=part.device)")
+    called = {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}
+    assert found(text.replace("{}", "x"), change, called) == []
+    assert strengths(text.replace("{}", "PARTS"), change, called) == ["strong"]
+    moved = METHOD.replace("steps = ", "y = y.to({}.device)\n        steps = ")
+    change = ("torch.arange(4)", "torch.arange(4, device=y.device)")
+    assert found(moved.replace("{}", "x"), change, called) == []
+    assert strengths(moved.replace("{}", "Y"), change, called) == ["strong"]
+
+
 def test_a_value_that_is_not_returned() -> None:
     text = METHOD.replace("return steps + 1", "self.linear(steps)\n        return x")
     assert found(text, OWN, {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}) == []

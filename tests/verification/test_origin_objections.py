@@ -25,6 +25,21 @@ def test_elements_of_what_a_caller_passes(call: str, is_number: bool) -> None:
     assert objection.strength == "strong" and bool(objection.numbers) is is_number
 
 
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("summed((x, net(w)) for x, w in xs)", []),
+        ("summed([(torch.ones(2), torch.ones(2))])", []),
+        ("summed([(torch.ones(2), 0.5)])", ["strong"]),
+        ("summed([torch.ones(2), xs])", []),
+        ("summed([(x,) for x in xs])", []),
+    ],
+)
+def test_parts_of_the_elements_of_what_a_caller_passes(call: str, expected: list[str]) -> None:
+    pairs = LOOP.replace("xs, weights", "pairs", 1).replace("zip(xs, weights)", "pairs")
+    assert strengths(pairs, MOVED, {"other.py": IMPORT + call + "\n"}) == expected
+
+
 @pytest.mark.parametrize("call", ["summed(xs, [torch.ones(2)])", "summed(layers, weights)", "other(xs, [0.5])"])
 def test_elements_that_are_tensors_or_unknown(call: str) -> None:
     assert found(LOOP, MOVED, {"other.py": IMPORT + call + "\n"}) == []

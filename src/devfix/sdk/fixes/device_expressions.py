@@ -13,7 +13,7 @@ from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
 from devfix.source.edits.device_arguments import is_moved_below, is_moved_late
-from devfix.source.queries.bound_names import is_bound, is_local, is_of_script, knows, root_name
+from devfix.source.queries.bound_names import is_bound, is_left_by_loop, is_local, is_of_script, knows, root_name
 from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
@@ -87,6 +87,7 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         attribute = re.match(r"self\.\w+", text)
         optional = is_optional(function, root) or is_told_apart(file, node, text.removesuffix(".device"))
         optional |= attribute is not None and may_be_left_none(file, node, attribute[0])
+        optional |= is_left_by_loop(file, node, root)
         is_unread = file.binds_anywhere(root) and not is_local(function, root) and not knows(file, function, root)
         is_weak = is_undeclared_attribute(file, text) or (attribute is not None and is_moved_late(file, attribute[0]))
         return OPTIONAL * optional + UNUSED * is_weak + (UNUSED + SCRIPT) * is_unread  # `x` where `self.x` is read

@@ -12,6 +12,7 @@ from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import SAME_EVERYWHERE, is_on_device, move_at, occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.fixes.factories import FACTORIES
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
@@ -22,9 +23,10 @@ from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
 from devfix.source.queries.repository import Repository
-from devfix.source.queries.writes import is_written_below
+from devfix.source.queries.writes import is_alone, is_written_below
 
 ITERATORS = ("zip", "enumerate", "map", "filter", "reversed", "sorted", "iter", "range", "list", "tuple", "dict")
+SHARING = frozenset({"as_tensor", "asarray", "frombuffer"})  # the memory of what they are given
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
 
@@ -198,7 +200,7 @@ def _updated(root: cst.CSTNode) -> cst.BaseExpression | None:
 def _updated_there(file: File, target: cst.BaseExpression, anchor: str) -> Change | None:
     """Return a change that moves a variable before a statement updates it; in a loop, that copies it once."""
     text = file.code(target)
-    is_own = not anchor.startswith(f"{text}.") and not is_written_below(file, target, text)
+    is_own = not anchor.startswith(f"{text}.") and is_alone(file, target, text, FACTORIES - SHARING)
     return _rebound(file, target, text, anchor) if is_own else None
 
 

@@ -77,6 +77,23 @@ def is_local(function: cst.FunctionDef, name: str) -> bool:
     return name in _parameters(function) or bool(_bindings(function, name))
 
 
+def is_left_by_loop(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether a name is a variable of loops alone that ended before a node: without a turn it is unbound.
+
+    >>> file = File("m.py", b"def f(parts):\\n    for part in parts:\\n        use(part)\\n    return done\\n")
+    >>> [is_left_by_loop(file, file.find(file.module, text)[0], "part") for text in ("use(part)", "done")]
+    [False, True]
+    """
+    function = file.function_of(node)
+    if function is None or name in _parameters(function):
+        return False
+    around = file.loops_around(node)
+    bound = _bindings(function, name)
+    found = [next((one for one in file.ancestors(each) if isinstance(one, cst.For)), None) for each in bound]
+    loops = [loop for loop in found if loop is not None and file.find(loop.target, name)]
+    return bool(found) and len(loops) == len(found) and not any(loop in around for loop in loops)
+
+
 def _parameters(function: cst.FunctionDef) -> set[str]:
     every = function.params
     stars = [each for each in (every.star_arg, every.star_kwarg) if isinstance(each, cst.Param)]

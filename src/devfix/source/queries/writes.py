@@ -8,7 +8,9 @@ import libcst as cst
 
 from devfix.model import is_in_place
 from devfix.source import File, last_name
-from devfix.source.queries.reading import assignments, is_read
+from devfix.source.queries.reading import assignments, is_read, parameters
+
+KEEPING = frozenset({"append", "appendleft", "add", "insert", "setdefault", "update", "extend", "setattr"})
 
 
 def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
@@ -22,18 +24,50 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
     (True, False)
     """
     function = file.function_of(node)
-    if function is None or _is_assigned(file, function, name):
+    if function is None or assignments(file, name, function):
         return False
     first = file.line_of(file.statement_of(node) or node)
     return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
 
 
-def _is_assigned(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Return whether a function assigns a name a value of its own, beside others too: `a, b = zeros(2), zeros(2)`."""
-    pairs = [
-        each for each in file.within(function) if isinstance(each, cst.Assign) and isinstance(each.value, cst.Tuple)
-    ]
-    return bool(assignments(file, name, function)) or any(_binds(each, name) for each in pairs)
+def is_alone(file: File, node: cst.CSTNode, name: str, makers: Collection[str]) -> bool:
+    """Return whether a variable is all that holds what calls of some functions give it: no row, no other's name for it.
+
+    >>> file = File("m.py", b"def f(n):\\n    a, b, c = zeros(n), zeros(n), n[0]\\n    keep(d=[b])\\n    use\\n")
+    >>> [is_alone(file, file.find(file.module, "use")[0], name, ["zeros"]) for name in "abc"]
+    [True, False, False]
+    """
+    function = file.function_of(node)
+    scope = function or file.module
+    if function is not None and name in parameters(function):
+        return False
+    below = [*file.within(scope)]
+    made = [_value_of(each, name) for each in below if isinstance(each, cst.Assign) and _binds(each, name)]
+    is_made = bool(made) and all(isinstance(each, cst.Call) and last_name(each.func) in makers for each in made)
+    is_item = any(isinstance(each, cst.For | cst.CompFor) and file.find(each.target, name) for each in below)
+    return is_made and not is_item and not any(_holds(file, each) for each in file.find(scope, name))
+
+
+def _holds(file: File, node: cst.BaseExpression) -> bool:
+    """Return whether a read of a variable lets something else hold its object: `a = x`, `[x]`, `rows.append(x)`."""
+    parent = file.parent(node)
+    if isinstance(parent, cst.Arg):
+        call = file.parent(parent)
+        return isinstance(call, cst.Call) and last_name(call.func) in KEEPING
+    if isinstance(parent, cst.Element | cst.DictElement):
+        around = file.statement_of(node)
+        is_returned = isinstance(around, cst.SimpleStatementLine) and isinstance(around.body[0], cst.Return)
+        return is_read(file, node) and not is_returned
+    return isinstance(parent, cst.Assign) and parent.value is node
+
+
+def _value_of(assign: cst.Assign, name: str) -> cst.BaseExpression | None:
+    """Return what a statement assigns to a variable; None if that has no expression of its own, or another name too."""
+    target, value = assign.targets[0].target, assign.value
+    if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
+        pairs = zip(target.elements, value.elements, strict=False)
+        value = next((other.value for one, other in pairs if _reads(one.value, (name,))), value)
+    return value if len(assign.targets) == 1 else None
 
 
 def what_is_written(

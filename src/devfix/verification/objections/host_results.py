@@ -33,7 +33,7 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
     device = device_of(what)
     if function is None or not device or device in ("'cpu'", '"cpu"'):
         return
-    given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
+    given = _of_caller(function)
     if device.removeprefix("next(").split(".")[0].split("[")[0] in given:
         return
     of_module = bool(what.owner) and re.fullmatch(_OF_MODULE, device) is not None
@@ -50,6 +50,26 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
                     continue
                 problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                 yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
+
+
+def _of_caller(function: Function) -> set[str]:
+    """Return the parameters of a function, and the variables that are where they are.
+
+    Those of loops over them (`for at, part in parts`), and those that were moved or created there (`part.device`).
+    """
+    given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
+    for each in ast.walk(function):
+        if isinstance(each, ast.For) and any(isinstance(of, ast.Name) and of.id in given for of in ast.walk(each.iter)):
+            given |= {to.id for to in ast.walk(each.target) if isinstance(to, ast.Name)}
+    for each in ast.walk(function):
+        if isinstance(each, ast.Assign) and any(_is_device_of(of, given) for of in ast.walk(each.value)):
+            given |= {to.id for to in each.targets if isinstance(to, ast.Name)}
+    return given
+
+
+def _is_device_of(node: ast.AST, names: set[str]) -> bool:
+    is_device = isinstance(node, ast.Attribute) and node.attr == "device" and isinstance(node.value, ast.Name)
+    return is_device and ast.unparse(node).partition(".")[0] in names
 
 
 def of_host_state(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:

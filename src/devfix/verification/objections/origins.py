@@ -199,7 +199,7 @@ def _items(of: Value, key: str, code: Code, depth: int) -> Iterator[Value]:
 
 
 def _elements(of: Value, at: int | None, code: Code, depth: int) -> Iterator[Value]:
-    """Yield the elements of an expression; of those of `zip`, `enumerate` and `items`, the ones at a place."""
+    """Yield the elements of an expression; of those of `zip`, `enumerate` and pairs, the ones at a place."""
     node = of.node
     if isinstance(node, ast.Call) and at is not None:
         called = ast.unparse(node.func)
@@ -209,11 +209,19 @@ def _elements(of: Value, at: int | None, code: Code, depth: int) -> Iterator[Val
             yield from _elements(replace(of, node=node.args[0]), None, code, depth)
         return
     for each in _containers(of, code, depth):
-        if isinstance(each.node, ast.List | ast.Tuple):
-            for element in each.node.elts:
-                yield from _ends(replace(each, node=element), code, depth)
-        if isinstance(each.node, ast.ListComp | ast.GeneratorExp):
-            yield from _ends(replace(each, node=each.node.elt), code, depth)
+        found = each.node.elts if isinstance(each.node, ast.List | ast.Tuple) else []
+        found = [each.node.elt] if isinstance(each.node, ast.ListComp | ast.GeneratorExp) else found
+        for element in found:
+            part = _part(element, at)
+            if part is not None:
+                yield from _ends(replace(each, node=part), code, depth)
+
+
+def _part(element: ast.expr, at: int | None) -> ast.expr | None:
+    """Return what a loop with several variables takes of an element: `y` of `(x, y)`; None if that is unknown."""
+    if at is None:
+        return element
+    return element.elts[at] if isinstance(element, ast.Tuple | ast.List) and at < len(element.elts) else None
 
 
 def _containers(of: Value, code: Code, depth: int) -> Iterator[Value]:
