@@ -67,7 +67,7 @@ class Repairs:
             patch.setattr(TracedRunner, "run", run)
             if not is_speculative:
                 patch.setattr(Session, "expect", lambda session, requests: None)
-                patch.setattr(attempt, "begin_regression_test", lambda session, failure, patch: None)
+                patch.setattr(attempt, "begin_regression_test", lambda session, failure, seconds, patch: None)
             report = devfix.repair(root, run="python main.py", world="simulated", rules=rules, others=0)
         return report, sum(began)
 

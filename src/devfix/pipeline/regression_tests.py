@@ -44,10 +44,11 @@ def prepare_regression_tests(session: Session) -> None:
         Thread(target=session.test_server.observer, daemon=True).start()
 
 
-def begin_regression_test(session: Session, failure: Failure, patch: Patch) -> None:
+def begin_regression_test(session: Session, failure: Failure, seconds: float, patch: Patch) -> None:
     """Begin the runs of tests for a patch that may become the fix, in the background, if fixes get tests.
 
-    What is found is not used: the tests are looked for again once the fix is known, and then most of them have run.
+    The program fails after `seconds`. What is found is not used: the tests are looked for again once the fix is known,
+    and then most of them have run.
     """
     home = _home(session)
     if home is None or not session.has_pytest or all(is_notebook(edit.path) for edit in patch.edits):
@@ -55,7 +56,7 @@ def begin_regression_test(session: Session, failure: Failure, patch: Patch) -> N
     before = dict(session.files)
     after = {**before, **{edit.path: edit.after for edit in patch.edits}}
     session.speculative_tests.begin(
-        patch.edits, _TestFinder(session, home).rehearsal(failure, patch, (before, after, after))
+        patch.edits, _TestFinder(session, home).rehearsal(failure, patch, (before, after, after), seconds)
     )
 
 
@@ -114,7 +115,7 @@ class _TestFinder:
         if failure.test and judge.own([failure.test], session.world):
             return replace(repair, no_test_reason=self._existing([failure.test]))
         reasons = Notes()
-        kept = judge.choose(self._candidates(failure, fix, seconds, reasons))
+        kept = judge.choose(self._candidates(failure, fix.patch, seconds, reasons))
         if kept is None and (words := own_words(session.target, failure.test)) and judge.own(words, session.world):
             return replace(repair, no_test_reason=self._existing(words))
         if kept is None:
@@ -129,15 +130,22 @@ class _TestFinder:
             repair, regression_test=RegressionTest(path, kept.text, kept.candidate.drives, kept.worlds, since)
         )
 
-    def rehearsal(self, failure: Failure, patch: Patch, states: States) -> Callable[[TestRunner], object]:
-        """Return a search for the test of a patch, which runs tests by the runner that it is given."""
+    def rehearsal(
+        self, failure: Failure, patch: Patch, states: States, seconds: float
+    ) -> Callable[[TestRunner], object]:
+        """Return a search for the test of a patch, which runs tests by the runner that it is given.
+
+        It takes the program for clean in all worlds, so that a test that starts the program runs in one alone.
+        """
         words, world = [failure.test] if failure.test else [], self._session.world
-        tests = list(candidates(failure, patch.edits, self._session.target, Notes()))
+        tests = list(self._candidates(failure, patch, seconds, Notes()))
         path = self._path(patch)
+        every = worlds_to_verify(world, self._session.gpus_seen)
+        outcomes = {each.name: Outcome.CLEAN.value for each in every}
 
         def search(run: TestRunner) -> None:
             if path is not None:
-                judge = self._judge(run, failure, states, path, {})
+                judge = self._judge(run, failure, states, path, outcomes)
                 if not (words and judge.own(words, world)):
                     judge.choose(tests)
 
@@ -149,9 +157,9 @@ class _TestFinder:
         command = ["pytest", *device, *(["--gpus", str(world.gpus)] if world.gpus else []), *words]
         return f"an existing test covers it: {shlex.join(command)}"
 
-    def _candidates(self, failure: Failure, fix: Fix, seconds: float, reasons: Notes) -> Iterator[Candidate]:
+    def _candidates(self, failure: Failure, patch: Patch, seconds: float, reasons: Notes) -> Iterator[Candidate]:
         target = self._session.target
-        yield from candidates(failure, fix.patch.edits, target, reasons)
+        yield from candidates(failure, patch.edits, target, reasons)
         yield from program(target, seconds, reasons)
 
     def _path(self, patch: Patch) -> str | None:

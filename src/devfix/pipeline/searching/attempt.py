@@ -85,7 +85,7 @@ class AttemptBuilder:
         rejected: list[Rejected] = []
         declined: dict[str, str] = {}
         patches = DrawnAhead(propose(diagnoses, known, sources, rejected=rejected, declined=declined))
-        tests = partial(begin_regression_test, session, looked.failure)
+        tests = partial(begin_regression_test, session, looked.failure, looked.seconds)
         queue: Iterator[Patch] = patches
         if session.slots.count > JOBS and (first := next(patches, None)) is not None:  # a slot is free already
             tests(first)
