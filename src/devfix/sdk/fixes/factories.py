@@ -69,8 +69,8 @@ def creates_on_default_device(file: File, call: cst.Call) -> bool:
     name, method = last_name(call.func), file.parent(call)
     moved = file.parent(method) if isinstance(method, cst.Attribute) and method.value is call else None
     is_moved = isinstance(moved, cst.Call) and (is_move(moved) or last_name(moved.func) == "numpy")
-    is_known = name in FACTORIES and not name.endswith("_like") and file.qualified_name(call.func).startswith("torch.")
-    return is_known and not is_moved and argument(call, "device") is None
+    is_torch = not name.endswith("_like") and file.qualified_name(call.func).startswith("torch.")
+    return is_torch and not is_moved and _names_no_device(call)
 
 
 def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
@@ -154,5 +154,9 @@ def _lacks_device(file: File, node: cst.CSTNode) -> bool:
     """Return whether a node is a call of a factory that is given no device, and whose result is not moved."""
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
-    is_factory = last_name(node.func) in FACTORIES and argument(node, "device") is None
-    return is_factory and applied_move(file, node) is None
+    return _names_no_device(node) and applied_move(file, node) is None
+
+
+def _names_no_device(call: cst.Call) -> bool:
+    """Return whether a call is one of a factory that is given no device."""
+    return last_name(call.func) in FACTORIES and argument(call, "device") is None

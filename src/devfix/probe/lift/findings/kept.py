@@ -27,9 +27,8 @@ _DEPTH, _ITEMS = 3, 500
 _CLOSED = (type, ModuleType, FunctionType)
 _MODULES = 2000  # that are searched for one tensor
 _Arrival = tuple[Any, int, frozenset[str]]
-_arrived: dict[
-    int, _Arrival
-] = {}  # by identity: a weak reference, the moment of the move, and the names of its tensors
+# By identity: a weak reference, the moment of the move, and the names of its tensors.
+_arrived: dict[int, _Arrival] = {}
 
 
 class _Newest:
