@@ -247,5 +247,21 @@ def test_what_a_function_writes_into_its_own(lines: str, written: list[str]) -> 
 )
 def test_a_variable_that_alone_holds_what_was_made_for_it(lines: str, expected: bool) -> None:
     file = File("m.py", "def f(n):\n    {}\n".format(lines.replace("; ", "\n    ")).encode())
-    node = file.module.body[0].body.body[0]  # type: ignore[union-attr]
+    node = file.module.body[0].body.body[-1]  # type: ignore[union-attr]
     assert is_alone(file, node, "n" if lines.startswith("n") else "t", ["zeros"]) is expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("for x in n:\n        USE\n    self.t = t", True),
+        ("for x in n:\n        USE\n    rows[0] = t", True),
+        ("for x in n:\n        USE\n    self.rows.append(t)", True),
+        ("for x in n:\n        USE\n        self.rows.append(t)", False),
+        ("for y in n:\n        for x in y:\n            USE\n        self.t = t", False),
+        ("self.t = t\n    USE", False),
+    ],
+)
+def test_what_holds_it_afterwards_holds_what_it_has_become(lines: str, expected: bool) -> None:
+    file = File("m.py", f"def f(n):\n    t = zeros(n)\n    {lines}\n".encode())
+    assert is_alone(file, file.find(file.module, "USE")[0], "t", ["zeros"]) is expected

@@ -31,7 +31,9 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
 
 
 def is_alone(file: File, node: cst.CSTNode, name: str, makers: Collection[str]) -> bool:
-    """Return whether a variable is all that holds what calls of some functions give it: no row, no other's name for it.
+    """Return whether a variable is all that holds, until a node has run, what calls of some functions give it.
+
+    No row holds it then, and no other name.
 
     >>> file = File("m.py", b"def f(n):\\n    a, b, c = zeros(n), zeros(n), n[0]\\n    keep(d=[b])\\n    use\\n")
     >>> [is_alone(file, file.find(file.module, "use")[0], name, ["zeros"]) for name in "abc"]
@@ -45,7 +47,15 @@ def is_alone(file: File, node: cst.CSTNode, name: str, makers: Collection[str]) 
     made = [_value_of(each, name) for each in below if isinstance(each, cst.Assign) and _binds(each, name)]
     is_made = bool(made) and all(isinstance(each, cst.Call) and last_name(each.func) in makers for each in made)
     is_item = any(isinstance(each, cst.For | cst.CompFor) and file.find(each.target, name) for each in below)
-    return is_made and not is_item and not any(_holds(file, each) for each in file.find(scope, name))
+    holds = [each for each in file.find(scope, name) if _holds(file, each)]
+    return is_made and not is_item and all(_is_past(file, node, each) for each in holds)
+
+
+def _is_past(file: File, node: cst.CSTNode, later: cst.CSTNode) -> bool:
+    """Return whether a read runs only after all runs of a node: it is below it, and no loop has both."""
+    loops = {id(each) for each in file.loops_around(node)}
+    is_repeated = any(id(each) in loops for each in file.loops_around(later))
+    return file.line_of(later) > file.line_of(node) and not is_repeated
 
 
 def _holds(file: File, node: cst.BaseExpression) -> bool:
