@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -20,7 +21,7 @@ import torch
 
 from ..simulation import world
 from ..simulation.accelerators import kinds
-from . import operators, snippets
+from . import isolated, operators, snippets
 
 SNIPPETS = Path("tests/simulation")
 FOLDER = Path("corpus")
@@ -58,18 +59,28 @@ def folder_of(snippets_folder: Path, device: str) -> Path:
 def recording(
     kind: str, folder: Path, most: int, only: Collection[str] = (), device: str = kinds.CUDA.name
 ) -> dict[str, Any]:
-    """Return everything that the world does: operators with mixed devices, and snippets."""
+    """Return everything that the world does: snippets, and then, as they initialize the device, mixtures."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     gpus = real_gpus(device) if kind == "real" else min(2, kinds.KINDS[device].most)
-    if kind == "simulated":
-        world.enter("simulated", gpus, device=device)
+    is_cuda = device == kinds.CUDA.name
+    chosen = [
+        snippet
+        for snippet in snippets.read(folder_of(folder, device))
+        if snippet.gpus <= gpus and (is_cuda or snippet.title.startswith(device))
+    ]
+
+    def enter() -> None:
+        if kind == "simulated":
+            world.enter("simulated", gpus, device=device)
+
+    became = isolated.outcomes(chosen, enter, os.cpu_count() or 1)
+    enter()
     first = f"{device}:0"
     pairs = {f"cpu in {first}": (first, "cpu"), f"{first} in cpu": ("cpu", first)}
     if gpus > 1:
         pairs[f"{device}:1 in {first}"] = (first, f"{device}:1")
     recorded = {name: operators.record(*pair, most, only) for name, pair in pairs.items()}
-    is_cuda = device == kinds.CUDA.name
     if not is_cuda:
         recorded[f"{first} alone"] = operators.record_alone(first, most, only)
     return {
@@ -81,11 +92,7 @@ def recording(
         "samples": most,
         "only": sorted(only),
         "operators": recorded,
-        "snippets": {
-            snippet.title: snippets.run(snippet).split("\n")[0]
-            for snippet in snippets.read(folder_of(folder, device))
-            if snippet.gpus <= gpus and (is_cuda or snippet.title.startswith(device))
-        },
+        "snippets": became,
     }
 
 
@@ -116,6 +123,7 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=3, help="samples of each operator (default 3)")
     parser.add_argument("--only", nargs="+", default=[], metavar="OPERATOR", help="record these operators alone")
     options = parser.parse_args()
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # the other check initializes the driver before a fork
     if not options.snippets.is_dir():
         parser.error(f"{options.snippets} is not a folder: run this at the top of the repository, or say --snippets")
     if options.task == "compare":
