@@ -69,13 +69,9 @@ def recording(
         for snippet in snippets.read(folder_of(folder, device))
         if snippet.gpus <= gpus and (is_cuda or snippet.title.startswith(device))
     ]
-
-    def enter() -> None:
-        if kind == "simulated":
-            world.enter("simulated", gpus, device=device)
-
-    became = isolated.outcomes(chosen, enter, os.cpu_count() or 1)
-    enter()
+    if kind == "simulated":
+        world.enter("simulated", gpus, device=device)
+    became = isolated.outcomes(chosen, os.cpu_count() or 1)
     first = f"{device}:0"
     pairs = {f"cpu in {first}": (first, "cpu"), f"{first} in cpu": ("cpu", first)}
     if gpus > 1:

@@ -1,12 +1,12 @@
 """Run snippets in forked children, so that none meets what another has left behind: a device-side assert ends CUDA.
 
-The parent must not have initialized CUDA, since a child cannot use it then.
+The parent must not have used CUDA, since a child cannot use it then.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
@@ -15,23 +15,21 @@ from . import snippets
 LIMIT = 120.0  # seconds; the first use of CUDA in a process takes up to ten on a busy machine
 
 
-def outcomes(
-    chosen: Sequence[snippets.Snippet], enter: Callable[[], object], jobs: int, limit: float = LIMIT
-) -> dict[str, str]:
-    """Return the first line of what became of each snippet, by title; `enter` is called in each child before."""
+def outcomes(chosen: Sequence[snippets.Snippet], jobs: int, limit: float = LIMIT) -> dict[str, str]:
+    """Return the first line of what became of each snippet in the current world, by title."""
 
     def outcome(snippet: snippets.Snippet) -> str:
-        return _run_apart(snippet, enter, limit)
+        return _run_apart(snippet, limit)
 
     with ThreadPoolExecutor(jobs) as pool:
         return dict(zip([each.title for each in chosen], pool.map(outcome, chosen), strict=True))
 
 
-def _run_apart(snippet: snippets.Snippet, enter: Callable[[], object], limit: float) -> str:
+def _run_apart(snippet: snippets.Snippet, limit: float) -> str:
     """Return what became of a snippet in a child; that is killed after `limit` seconds."""
     context = multiprocessing.get_context("fork")
     reading, writing = context.Pipe(duplex=False)
-    child = context.Process(target=_report, args=(writing, snippet, enter))
+    child = context.Process(target=_report, args=(writing, snippet))
     child.start()
     writing.close()
     try:
@@ -46,6 +44,5 @@ def _run_apart(snippet: snippets.Snippet, enter: Callable[[], object], limit: fl
     return text
 
 
-def _report(writing: Connection, snippet: snippets.Snippet, enter: Callable[[], object]) -> None:
-    enter()
+def _report(writing: Connection, snippet: snippets.Snippet) -> None:
     writing.send(snippets.run(snippet).split("\n")[0])
