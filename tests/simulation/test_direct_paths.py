@@ -1,4 +1,4 @@
-"""Constructors on the host that a program gives a generator do not pass the world's dispatcher, and draw the same."""
+"""Constructors that do not pass the world's dispatcher: the same values, devices and histories as through it."""
 
 from __future__ import annotations
 
@@ -34,10 +34,58 @@ except RuntimeError as error:
 """
 
 
-def test_host_generator_needs_no_dispatcher() -> None:
+LIKE = """
+import sys, torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+module = lambda name: sys.modules["devfix probe." + name]
+records, special = module("provenance.records"), module("simulation.kernels.special_ops")
+through, regular = [], special.unwrap_all
+
+def unwrap_all(*args):
+    through.append(args)
+    return regular(*args)
+
+special.unwrap_all = unwrap_all
+
+class Observing(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+x = torch.arange(6.0, device="cuda").reshape(2, 3)
+w = torch.nn.Parameter(x.t())
+for make in (
+    lambda: torch.zeros_like(x), lambda: torch.ones_like(w), lambda: torch.full_like(x.t(), 2, dtype=torch.int64),
+    lambda: x.new_zeros(2, 3), lambda: x.new_full((2,), 7.0), lambda: w.new_ones(2),
+):
+    del through[:]
+    direct = make()
+    assert not through, through
+    with Observing():
+        seen = make()
+    assert through
+    assert torch.equal(direct, seen) and direct.device == seen.device and direct.dtype == seen.dtype
+    assert direct.stride() == seen.stride() and direct.requires_grad == seen.requires_grad
+    first, second = records.of(direct), records.of(seen)
+    assert first[1][0] is second[1][0] and first[0][4] is second[0][4] is None
+assert torch.zeros_like(x, device="cpu").device.type == "cpu" and x.new_ones(2, device="cpu").device.type == "cpu"
+assert torch.zeros_like(x, requires_grad=True).requires_grad
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
     order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "traces": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DEVFIX")}
     given = {**kept, "DEVFIX_PROBE": json.dumps(order), "PYTHONPATH": str(ENTRY)}
-    ended = subprocess.run([sys.executable, "-"], input=PROGRAM, env=given, capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-"], input=program, env=given, capture_output=True, text=True, check=False)
+
+
+def test_host_generator_needs_no_dispatcher() -> None:
+    ended = run(PROGRAM)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == "Expected a 'cpu' device type for generator but found 'cuda'\n"
+
+
+def test_what_is_made_like_a_tensor_needs_no_dispatcher() -> None:
+    ended = run(LIKE)
+    assert ended.returncode == 0, ended.stderr

@@ -80,6 +80,11 @@ CASES = [
     lambda: torch.tensor([1.0, 2.0], device="cuda"), lambda: x.cpu(), lambda: x.double(), lambda: x.to(torch.int64),
     lambda: torch.complex(x, x).conj() * 2, lambda: torch.complex(x, x).imag, lambda: x // 0, lambda: n // 0,
     lambda: w + 1, lambda: w.exp(), lambda: w.view(3, 2), lambda: w.detach() + 1, inplace, backward, long,
+    lambda: torch.zeros_like(x), lambda: torch.zeros_like(w), lambda: torch.full_like(x.t(), 2, dtype=torch.int64),
+    lambda: torch.ones_like(x, requires_grad=True), lambda: x.new_zeros(2, 3), lambda: x.new_full((2,), 7.0),
+    lambda: x.new_ones(2, device="cpu"), lambda: x.new_zeros(2, device="cuda:1"),
+    lambda: torch.func.vmap(torch.zeros_like)(x),
+    lambda: torch.jit.trace(lambda y: y.sigmoid() + y.new_ones(3), (x,))(x),
     lambda: torch.linalg.inv(x @ x.t() + torch.eye(2, device="cuda")), lambda: torch.nn.Linear(3, 2).cuda()(x),
     lambda: torch.func.vmap(lambda row: row * 2)(x), lambda: torch.func.grad(lambda y: (y * y).sum())(x),
 ]

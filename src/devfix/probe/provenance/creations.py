@@ -90,10 +90,20 @@ hooks.fast_on_created[created] = derived
 hooks.fast_on_created_cpu[created] = derived_on_host
 
 
+def recorder() -> Any:
+    """Return the hook `on_created`: `created`, in C++ where there are compiled paths."""
+    compiled = native.extension()
+    if compiled is None:
+        return created
+    hooks.fast_on_created[compiled.created] = derived
+    hooks.fast_on_created_cpu[compiled.created] = derived_on_host
+    return compiled.created
+
+
 def install() -> None:
     """Let the compiled hot paths record creations too, if there are any."""
     native.configure(
-        created=created, table=table, roles=_roles, Record=Record, drop=drop, moments=moments, shortened=shortened,
+        created=created, table=table, roles=_roles, Record=Record, moments=moments, shortened=shortened,
         history_of=_history_of, places=vars(places), kinds=places.kinds, hops=places._hops, learn=places.learn,
         getframe=sys._getframe,
     )  # fmt: skip
@@ -106,9 +116,7 @@ def _history_of(source: Any) -> History | None:
 def read(tensor: Any, func: Any) -> None:
     """Count that the host waited for a tensor's values."""
     if issubclass(type(tensor), torch.Tensor) and tensor.device.type != "cpu":
-        compiled = native.extension()
-        spots = outward(1) if compiled is None else compiled.outward()
-        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), spots)
+        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), outward(1))
 
 
 def learn(func: Any) -> int:

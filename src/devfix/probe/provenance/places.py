@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ..simulation.native import loading as native
 from .positions import position
 from .qualnames import qualname
 
@@ -23,6 +24,7 @@ _FOREIGN_FOLDERS = frozenset({"site-packages", "dist-packages", "__pypackages__"
 _PROBE = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 _TORCH = os.path.dirname(os.path.realpath(torch.__file__)) + os.sep
 MACHINERY = frozenset({"_ops.py", "_compile.py", "eval_frame.py", "_python_dispatch.py"})
+_MOST = 6  # frames of an event that is no step of another's
 _REACH = 64  # frames searched outward for the repository's own; deeper ones are only searched on a failure
 _owned = ""
 kinds: dict[str, int] = {}
@@ -135,11 +137,17 @@ def _outward(start: FrameType, depth: int) -> Spots:
     return ()
 
 
-def outward(depth: int, most: int = 6) -> Spots:
-    """Return the innermost frame outside of torch, then the owned ones outward, `most` in all; for rare events."""
+def outward(depth: int) -> Spots:
+    """Return the innermost frame outside of torch, then the owned ones outward, six in all.
+
+    `depth` counts frames of the probe, as in `nearest`. Forty frames take 4 µs, and 0.6 µs in C++.
+    """
+    compiled = native.extension()
+    if compiled is not None:
+        return compiled.outward()  # type: ignore[no-any-return]
     frame: FrameType | None = sys._getframe(depth + 1)
     spots: list[Any] = []
-    while frame is not None and len(spots) < 2 * most:
+    while frame is not None and len(spots) < 2 * _MOST:
         name = frame.f_code.co_filename
         kind = kinds[name] if name in kinds else learn(name)
         if kind == OWNED or (kind == FOREIGN and not spots):

@@ -16,7 +16,7 @@ from ..capture.failure_recorder import FailureRecorder
 from ..capture.trace_writer import TraceWriter
 from ..counters import checksums, scope_watch, sites, totals
 from ..inspection import device_map
-from ..provenance import imports, places, tracking
+from ..provenance import creations, imports, places, tracking
 from ..recipes import calls
 from ..simulation import hooks, patching, seeding, world
 from . import child_processes, shutdown, test_runners
@@ -76,7 +76,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
 def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.failed
     hooks.moved, hooks.on_data_set, hooks.read = tracking.moved, tracking.became, tracking.read
-    hooks.on_created = tracking.created
+    hooks.on_created = creations.recorder()
     if totals.is_active():
         plain = hooks.on_created
 

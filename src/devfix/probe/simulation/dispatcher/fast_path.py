@@ -12,12 +12,9 @@ import torch
 from torch.autograd import forward_ad
 
 from .. import hooks
-from ..accelerators import devices, randomness
-from ..accelerators.devices import CPU
 from ..native import loading as native
 from ..operator_tables.dtypes import FACTORS, PRODUCTS
 from ..tensors.tensor import Tensor, wrap, wrap_new
-from . import composite_path
 from .composite_path import PLAIN, alone, listening
 from .cpu_fast_path import SIMPLE, hosted
 
@@ -28,10 +25,7 @@ _below = torch._C._DisableTorchDispatch  # active while the object exists; a `wi
 
 def install() -> None:
     """Give the compiled fast paths, if there are any, what they ask for."""
-    native.configure(
-        hooks=vars(hooks), forward_ad=vars(forward_ad), listening=listening, alone=alone, simple=SIMPLE,
-        functorch=torch._C._functorch.maybe_current_level, tracing=torch._C._get_tracing_state,
-    )  # fmt: skip
+    native.configure(hooks=vars(hooks), forward_ad=vars(forward_ad), listening=listening, alone=alone, simple=SIMPLE)
 
 
 def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
@@ -46,46 +40,6 @@ def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any
         shorter(made, func, source)
     else:
         hooks.on_created(made, func, args, kwargs)
-    return made
-
-
-def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> Any:
-    """Return what a constructor of numbers creates on the GPU that it is given; None where the regular path has to."""
-    given = {}
-    for name, value in kwargs.items():
-        if name == "generator" and draws and isinstance(value, torch.Generator):
-            given[name] = value
-        elif name == "device":
-            continue
-        elif type(value) not in SIMPLE or (value and name in ("pin_memory", "requires_grad")):
-            return None
-        else:
-            given[name] = value
-    if not _simple(args) or not alone() or composite_path.listening:
-        return None
-    try:
-        gpu = devices.spoken(kwargs["device"])
-        if gpu is None or ((generator := given.get("generator")) is not None and randomness.owner(generator) < 0):
-            return None
-    except Exception:
-        return None  # the regular path reports the failure
-    if draws and generator is None:
-        given["generator"] = generator = randomness.defaults[gpu]
-    if draws:
-        randomness.count(generator)
-    guard = _below()
-    try:
-        result = original(*args, **given, device=CPU)
-    except Exception:
-        return None
-    finally:
-        del guard
-    try:
-        made = wrap_new(result, gpu)
-    except TypeError as error:  # the kind of device lacks the dtype
-        hooks.failed(error, func, args, kwargs)
-        raise
-    hooks.on_created(made, func, args, kwargs)
     return made
 
 

@@ -11,7 +11,7 @@ from ..accelerators import devices, kinds, messages, randomness
 from ..checks import mismatch
 from ..operator_tables import numbers, policy
 from ..operator_tables.plans import plan_of, special
-from ..tensors.tensor import Tensor, count_write, refill_shell, reshape_shell, wrap
+from ..tensors.tensor import Tensor, count_write, refill_shell, reshape_shell, wrap, wrap_new
 from ..tensors.unwrapping import MIXED, rewrap, unwrap_all
 from . import widening
 
@@ -85,7 +85,8 @@ def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             raise RuntimeError("Only dense CPU tensors can be pinned")
     result = randomness.run(plan, target, args, cells, keywords)
     if target is not None and target >= 0:
-        result = rewrap(plan, result, args, kwargs, target)
+        is_new = plan.fresh and type(result) is Tensor
+        result = wrap_new(result, target) if is_new else rewrap(plan, result, args, kwargs, target)
     elif pinned:
         result._devfix_pinned = True
     hooks.on_created(result, func, args, kwargs)

@@ -59,6 +59,9 @@ PyMethodDef methods[] = {
     {"missing", missing, METH_NOARGS, "Return the names of the objects that are not set."},
     {"path", path, METH_VARARGS, "Return a fast version of a function: kind, original, operator, dtypes."},
     {"outward", locations, METH_NOARGS, "Return the locations of an event, as places.outward."},
+    {"created", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(created_hook)), METH_FASTCALL,
+     "Record a creation, as creations.created."},
+    {"drop", drop, METH_O, "Forget the history of a destroyed tensor, as records.drop."},
     {"forget", forget, METH_NOARGS, "Forget all plans."},
     {"dispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(dispatch)), METH_FASTCALL,
      "Run one operator."},
@@ -96,5 +99,7 @@ PyMODINIT_FUNC PyInit_devfix_native() {
   Ref function(module ? PyObject_GetAttrString(module.get(), "dispatch") : nullptr);
   Ref method(function ? PyInstanceMethod_New(function.get()) : nullptr);  // what a class binds to its objects
   if (!method || PyObject_SetAttrString(module.get(), "method", method.get()) < 0) return nullptr;
-  return module.release();
+  drop_function = PyObject_GetAttrString(module.get(), "drop");
+  created_function = PyObject_GetAttrString(module.get(), "created");
+  return drop_function == nullptr || created_function == nullptr ? nullptr : module.release();
 }

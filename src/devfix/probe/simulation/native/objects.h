@@ -9,6 +9,7 @@
 #include <ATen/PythonTorchFunctionTLS.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/csrc/utils/disable_torch_function.h>
 
@@ -44,10 +45,10 @@ inline PyObject* fresh(PyObject* object) {
 // The objects of the probe that `configure` is given, by the names below. All are strong references, and stay.
 #define DEVFIX_OBJECTS(X)                                                                                          \
   X(Tensor) X(Parameter) X(Shell) X(make) X(layout) X(strided) X(special) X(keys) X(lazy) X(simple)                \
-  X(is_neg) X(hooks) X(forward_ad) X(listening) X(alone) X(functorch) X(tracing) X(wrap) X(wrap_new)                         \
+  X(is_neg) X(hooks) X(forward_ad) X(listening) X(alone) X(wrap) X(wrap_new)                                       \
   X(reference) X(plan_of) X(otherwise) X(finish) X(recover) X(Refusal)                                             \
   X(places) X(kinds) X(hops) X(learn) X(getframe)                                                                  \
-  X(created) X(table) X(roles) X(Record) X(drop) X(history_of) X(shortened) X(moments)
+  X(created) X(table) X(roles) X(Record) X(history_of) X(shortened) X(moments)
 
 struct Objects {
 #define DEVFIX_FIELD(name) PyObject* name = nullptr;

@@ -24,10 +24,12 @@ inline bool is_alone() {
     if (!answer) PyErr_Clear();
     return answer.get() == Py_True;
   }
-  Ref transform(PyObject_CallNoArgs(ours.functorch)), trace(PyObject_CallNoArgs(ours.tracing));
+  // A transform includes the first of these keys (pushDynamicLayer in functorch/DynamicLayer.cpp), a trace the second
+  // (setTracingState in jit/frontend/tracer.cpp).
+  constexpr c10::DispatchKeySet observers({c10::DispatchKey::FuncTorchDynamicLayerFrontMode, c10::DispatchKey::Tracer});
+  if (c10::impl::tls_local_dispatch_key_set().included_.has_any(observers)) return false;
   PyObject* level = attribute(ours.forward_ad, names._current_level);
-  if (!transform || !trace) PyErr_Clear();
-  return transform.get() == Py_None && trace.get() == Py_None && level != nullptr && PyLong_AsLong(level) < 0;
+  return level != nullptr && PyLong_AsLong(level) < 0;
 }
 
 inline bool is_simple(PyObject* value) { return PySet_Contains(ours.simple, type_of(value)) == 1; }

@@ -69,11 +69,21 @@ inline PyObject* derived_history(PyObject* origin, PyObject* func, long depth_of
       event, fresh(PyTuple_GET_ITEM(origin, 1)), fresh(PyTuple_GET_ITEM(origin, 2)), fresh(PyTuple_GET_ITEM(origin, 3)));
 }
 
+// records.drop: forget a destroyed tensor; called by its weak reference.
+inline PyObject* drop(PyObject*, PyObject* record) {
+  Ref key(PyObject_GetAttr(record, names.key));
+  if (!key) return nullptr;
+  if (PyDict_GetItemWithError(ours.table, key.get()) == record) PyDict_DelItem(ours.table, key.get());
+  return PyErr_Occurred() ? nullptr : fresh(Py_None);
+}
+inline PyObject* drop_function = nullptr;  // `drop` for Python
+
+// A Record with its fields. Its class is not called: `__init__` of a weak reference does nothing.
 inline bool keep_on_host(PyObject* tensor, PyObject* history) {
-  PyObject* arguments[] = {tensor, ours.drop};
-  Ref record(PyObject_Vectorcall(ours.Record, arguments, 2, nullptr));
-  Ref key(PyLong_FromVoidPtr(tensor));
-  return record && key && PyObject_SetAttr(record.get(), names.key, key.get()) == 0 &&
+  PyTypeObject* type = reinterpret_cast<PyTypeObject*>(ours.Record);
+  Ref key(PyLong_FromVoidPtr(tensor)), arguments(PyTuple_Pack(2, tensor, drop_function));
+  Ref record(key && arguments ? type->tp_new(type, arguments.get(), nullptr) : nullptr);
+  return record && PyObject_SetAttr(record.get(), names.key, key.get()) == 0 &&
       PyObject_SetAttr(record.get(), names.history, history) == 0 &&
       PyDict_SetItem(ours.table, key.get(), record.get()) == 0;
 }
@@ -139,10 +149,24 @@ inline bool created(PyObject* result, PyObject* func, PyObject* args, PyObject* 
   return gpu >= 0 ? PyObject_SetAttr(result, names._devfix_record, made.get()) == 0 : keep_on_host(result, made.get());
 }
 
+// `created` for Python: created(result, func, args, kwargs).
+inline PyObject* created_hook(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  if (count != 4) {
+    PyErr_SetString(PyExc_TypeError, "created takes a result, an operator and arguments");
+    return nullptr;
+  }
+  const bool done = PyTuple_CheckExact(given[2]) ? created(given[0], given[1], given[2], given[3])
+                                                 : call_created(given[0], given[1], given[2], given[3], ours.created);
+  return done ? fresh(Py_None) : nullptr;
+}
+inline PyObject* created_function = nullptr;
+
+inline bool is_own(PyObject* hook) { return hook == created_function || hook == ours.created; }
+
 // hooks.on_created: the provenance's own function here, any other in Python.
 inline bool tell_created(PyObject* result, PyObject* func, PyObject* args, PyObject* kwargs) {
   PyObject* hook = attribute(ours.hooks, names.on_created);
-  if (hook == ours.created) return created(result, func, args, kwargs);
+  if (is_own(hook)) return created(result, func, args, kwargs);
   return call_created(result, func, args, kwargs, hook);
 }
 
@@ -150,7 +174,7 @@ inline bool tell_created(PyObject* result, PyObject* func, PyObject* args, PyObj
 // `depth` is how many of the innermost frames are the probe's.
 inline bool tell_derived(PyObject* result, PyObject* func, PyObject* source, bool on_host, long depth) {
   PyObject* hook = attribute(ours.hooks, names.on_created);
-  if (hook == ours.created) return derived(result, func, source, on_host, depth);
+  if (is_own(hook)) return derived(result, func, source, on_host, depth);
   PyObject* shorter = PyDict_GetItemWithError(
       attribute(ours.hooks, on_host ? names.fast_on_created_cpu : names.fast_on_created), hook);
   if (shorter == nullptr) return false;

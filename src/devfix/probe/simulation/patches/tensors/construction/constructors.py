@@ -12,7 +12,7 @@ import torch.utils._device as default_device
 
 from .... import hooks
 from ....accelerators import devices, kinds, messages
-from ....dispatcher import composite_path, cpu_fast_path, fast_path
+from ....dispatcher import composite_path, cpu_fast_path, factory_path
 from ....patching import overridden, replace, undo_with, wrap
 from ....tensors.tensor import Tensor, wrap_new
 from . import array_interface, legacy, subclass_constructors
@@ -40,6 +40,11 @@ def wanted(device: Any) -> Any:
 # Constructors of numbers alone, which are made on the host for a GPU; those that draw take a generator.
 _DRAWING = frozenset(("rand", "randn", "randint", "randperm"))
 _MADE_OF_NUMBERS = _DRAWING | {"zeros", "ones", "full", "empty", "arange", "linspace", "eye"}
+
+# Those that take shape or dtype of a tensor, and its device.
+_MADE_LIKE = frozenset(
+    ("zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty")
+)
 
 
 def _index(device: Any, name: str) -> int | None:
@@ -199,10 +204,15 @@ def _accept_index(original: Any) -> Any:
     func = getattr(packet, "default", None)
     operator = func or getattr(packet, "memory_format", None)  # `empty` has no overload of another name
     draws, is_short = name in _DRAWING, name in _MADE_OF_NUMBERS and operator is not None
+    is_like = name in _MADE_LIKE and func is not None
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if is_like:
+            made = factory_path.made_like(original, func, args, kwargs)
+            if made is not None:
+                return made
         if is_short and kwargs.get("device") is not None:
-            made = fast_path.made_on(original, operator, args, kwargs, draws)
+            made = factory_path.made_on(original, operator, args, kwargs, draws)
             if made is not None:
                 return made
         if func is not None and cpu_fast_path.makes(args, kwargs):

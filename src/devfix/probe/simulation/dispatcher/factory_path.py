@@ -1,0 +1,83 @@
+"""Run constructors directly for tensors on a simulated GPU, if nothing observes the dispatcher."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import hooks
+from ..accelerators import devices, randomness
+from ..accelerators.devices import CPU
+from ..tensors.tensor import Tensor, wrap_new
+from .composite_path import PLAIN, alone, listening
+from .cpu_fast_path import SIMPLE
+
+_below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
+
+
+def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> Any:
+    """Return what a constructor of numbers creates on the GPU that it is given; None where the regular path has to."""
+    given = {}
+    for name, value in kwargs.items():
+        if name == "generator" and draws and isinstance(value, torch.Generator):
+            given[name] = value
+        elif name == "device":
+            continue
+        elif type(value) not in SIMPLE or (value and name in ("pin_memory", "requires_grad")):
+            return None
+        else:
+            given[name] = value
+    if not _are_simple(args) or not alone() or listening:
+        return None
+    try:
+        gpu = devices.spoken(kwargs["device"])
+        if gpu is None or ((generator := given.get("generator")) is not None and randomness.owner(generator) < 0):
+            return None
+    except Exception:
+        return None  # the regular path reports the failure
+    if draws and generator is None:
+        given["generator"] = generator = randomness.defaults[gpu]
+    if draws:
+        randomness.count(generator)
+    guard = _below()
+    try:
+        result = original(*args, **given, device=CPU)
+    except Exception:
+        return None
+    finally:
+        del guard
+    try:
+        made = wrap_new(result, gpu)
+    except TypeError as error:  # the kind of device lacks the dtype
+        hooks.failed(error, func, args, kwargs)
+        raise
+    hooks.on_created(made, func, args, kwargs)
+    return made
+
+
+def made_like(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return what a constructor creates beside a tensor on a GPU (`zeros_like`); None where the regular path has to."""
+    if not args or type(args[0]) not in PLAIN or (gpu := args[0]._devfix_gpu) < 0:
+        return None
+    for name, value in kwargs.items():
+        if type(value) not in SIMPLE or (value and name in ("device", "pin_memory", "requires_grad")):
+            return None
+    if not _are_simple(args[1:]) or not alone() or listening:
+        return None
+    guard = _below()
+    try:
+        result = original(args[0]._devfix_held, *args[1:], **kwargs)
+    except Exception:
+        return None  # the regular path reports the failure
+    finally:
+        del guard
+    if type(result) is not Tensor:
+        return None
+    made = wrap_new(result, gpu)
+    hooks.on_created(made, func, args, kwargs)
+    return made
+
+
+def _are_simple(values: Any) -> bool:
+    return all(type(value) in SIMPLE for value in values)
