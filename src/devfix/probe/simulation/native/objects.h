@@ -45,7 +45,7 @@ inline PyObject* fresh(PyObject* object) {
 // The objects of the probe that `configure` is given, by the names below. All are strong references, and stay.
 #define DEVFIX_OBJECTS(X)                                                                                          \
   X(Tensor) X(Parameter) X(Shell) X(make) X(layout) X(strided) X(special) X(keys) X(lazy) X(simple)                \
-  X(is_neg) X(hooks) X(forward_ad) X(listening) X(alone) X(wrap) X(wrap_new)                                       \
+  X(is_neg) X(hooks) X(forward_ad) X(listening) X(alone) X(wrap) X(wrap_new) X(stride)                             \
   X(reference) X(plan_of) X(otherwise) X(finish) X(recover) X(Refusal)                                             \
   X(places) X(kinds) X(hops) X(learn) X(getframe)                                                                  \
   X(created) X(table) X(roles) X(Record) X(history_of) X(shortened) X(moments)
@@ -59,7 +59,7 @@ inline Objects ours;
 
 #define DEVFIX_NAMES(X)                                                                                            \
   X(_devfix_gpu) X(_devfix_held) X(_devfix_record) X(_devfix_whole) X(__class__) X(requires_grad) X(shape)         \
-  X(dtype) X(is_nested) X(stride) X(storage_offset) X(on_created) X(fast_on_created)          \
+  X(dtype) X(is_nested) X(storage_offset) X(on_created) X(fast_on_created)          \
   X(fast_on_created_cpu) X(failed) X(read) X(_current_level) X(_owned) X(history) X(key) X(special) X(op)          \
   X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(dtypes)
 

@@ -27,7 +27,7 @@ inline PyObject* in_python(PyObject* function, PyObject* held, long gpu) {
 
 // Whether `wrap` would look at a tensor twice: another layout, a dtype that the kind lacks or that may be conjugate.
 inline int is_unusual(PyObject* held, PyObject* dtype) {
-  Ref layout(PyObject_CallOneArg(ours.layout, held));
+  Ref layout(Py_TYPE(ours.layout)->tp_descr_get(ours.layout, held, type_of(held)));
   if (!layout) return -1;
   return layout.get() != ours.strided ? 1 : PySet_Contains(ours.special, dtype);
 }
@@ -43,7 +43,7 @@ inline PyObject* wrap_new(PyObject* held, long gpu) {
     PyErr_Clear();
     return in_python(ours.wrap_new, held, gpu);
   }
-  Ref strides(PyObject_CallMethodNoArgs(held, names.stride));
+  Ref strides(PyObject_CallOneArg(ours.stride, held));
   return strides ? shell(held, gpu, shape.get(), strides.get(), Py_None, dtype.get()) : nullptr;
 }
 
@@ -58,7 +58,7 @@ inline PyObject* wrap(PyObject* held, long gpu) {
     PyErr_Clear();
     return in_python(ours.wrap, held, gpu);
   }
-  Ref shape(PyObject_GetAttr(held, names.shape)), strides(PyObject_CallMethodNoArgs(held, names.stride));
+  Ref shape(PyObject_GetAttr(held, names.shape)), strides(PyObject_CallOneArg(ours.stride, held));
   Ref offset(PyObject_CallMethodNoArgs(held, names.storage_offset));
   if (!shape || !strides || !offset) return nullptr;
   return shell(held, gpu, shape.get(), strides.get(), offset.get(), dtype.get());

@@ -34,7 +34,8 @@ class Shell(torch.Tensor):
 
 _make: Any = torch.Tensor._make_wrapper_subclass
 _base: Any = torch._C.TensorBase
-_layout, _is_conj, _is_neg = _base.layout.__get__, _base.is_conj, _base.is_neg  # originals; patched ones are slower
+# The originals: patched ones are slower.
+_layout, _is_conj, _is_neg, _strides = _base.layout.__get__, _base.is_conj, _base.is_neg, _base.stride
 _strided, _sparse = torch.strided, torch.sparse_coo
 _tracing = torch._C._get_tracing_state
 _inferring = torch.is_inference_mode_enabled
@@ -60,7 +61,7 @@ def wrap(held: torch.Tensor, index: int) -> Any:
         return _wrap_nested(held, index)
     layout, shape, strides, offset, keys = _layout(held), held.shape, None, None, _KEYS
     if layout is _strided:
-        strides, offset = held.stride(), held.storage_offset()
+        strides, offset = _strides(held), held.storage_offset()
         if _is_conj(held):
             keys = keys | _CONJUGATE
         if _is_neg(held):
@@ -86,7 +87,7 @@ def wrap_new(held: torch.Tensor, index: int) -> Any:
     except RuntimeError:  # of a nested tensor
         return wrap(held, index)
     shell: Any = _make(
-        Shell, shape, held.stride(), None, None, dtype, _strided, LAZY[index],
+        Shell, shape, _strides(held), None, None, dtype, _strided, LAZY[index],
         False, False, None, False, False, _KEYS,
     )  # fmt: skip
     shell.__class__ = Tensor
@@ -142,8 +143,8 @@ def install() -> None:
     _absent = kind.absent_dtypes
     _special = _COMPLEX | _absent
     native.configure(
-        Tensor=Tensor, Parameter=torch.nn.Parameter, Shell=Shell, make=_make, layout=_layout, is_neg=_is_neg,
-        strided=_strided, special=_special, keys=_KEYS, lazy=LAZY, wrap=wrap, wrap_new=wrap_new,
+        Tensor=Tensor, Parameter=torch.nn.Parameter, Shell=Shell, make=_make, layout=_base.layout, is_neg=_is_neg,
+        strided=_strided, special=_special, keys=_KEYS, lazy=LAZY, wrap=wrap, wrap_new=wrap_new, stride=_strides,
     )  # fmt: skip
     replace(Tensor, "_devfix_held", None, add=True)
     replace(Tensor, "_devfix_gpu", -1, add=True)

@@ -74,7 +74,10 @@ def _generating(device: Any) -> int | None:
     """Return the index of the GPU of a new generator (`createCUDAGenerator` in ATen/cuda/CUDAGeneratorImpl.cpp)."""
     if device == "cpu":
         return None
-    asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
+    if type(device) is torch.device:
+        asked = device
+    else:
+        asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
     if kinds.now().is_cuda and asked.type == "cuda" and asked.index is not None and not devices.exists(asked.index):
         raise RuntimeError("The device_index is invalid.")
     return devices.spoken(device)
