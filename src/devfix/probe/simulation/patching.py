@@ -34,6 +34,8 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool 
     known = getattr(owner, name, None)
     if type(new) is property:
         new = Attribute(new.fget, new.fset, new.fdel)
+    elif type(new) is types.FunctionType and type(known) is types.FunctionType and isinstance(owner, types.ModuleType):
+        new = _named(new, known)
     setattr(owner, name, new)
 
     def restore() -> None:
@@ -46,6 +48,18 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool 
 
     undo_with(restore, owner, name)
     return known
+
+
+def _named(new: Any, known: Any) -> Any:
+    """Return a copy of a function with the names of the one that it stands for, which programs and errors print."""
+    if hasattr(new, "_devfix_original"):
+        return new  # `wrap` has named it
+    made = types.FunctionType(new.__code__, new.__globals__, known.__name__, new.__defaults__, new.__closure__)
+    made.__kwdefaults__ = new.__kwdefaults__
+    made.__qualname__, made.__module__, made.__doc__ = known.__qualname__, known.__module__, known.__doc__
+    with contextlib.suppress(TypeError, ValueError):
+        setattr(made, "__signature__", inspect.signature(known))  # noqa: B010 - unknown to the types
+    return made
 
 
 def undo_with(restore: Callable[[], None], owner: Any = None, name: str = "") -> None:

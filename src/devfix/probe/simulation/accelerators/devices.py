@@ -211,6 +211,8 @@ def exchanging() -> Callable[[int], int]:
     """Return a new function that makes a device current and returns the one before: Dynamo stores one rule for each."""
 
     def exchange(index: int) -> int:
+        if index >= 0 and kinds.now().is_cuda:
+            use()  # `THCPModule_exchangeDevice` in torch/csrc/cuda/Module.cpp initializes CUDA
         before = current()
         make_current(index)
         return before

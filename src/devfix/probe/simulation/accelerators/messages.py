@@ -70,19 +70,49 @@ def no_gpus() -> RuntimeError:
     return RuntimeError(f"No {kinds.now().key} GPUs are available")
 
 
-refusals: dict[int, int] = {}
-"""How often each GPU had not enough memory."""
+class Memory:
+    """The figures and observers behind the errors of GPUs without enough memory."""
+
+    refusals: dict[int, int] = {}  # noqa: RUF012 - how often each GPU had not enough
+    observers: list[Any] = []  # noqa: RUF012 - functions of the program's, `_cuda_attach_out_of_memory_observer`
+    figures: Any = None  # the bytes of a GPU in all, those free, those allocated and those reserved
 
 
 def out_of_memory(text: str, gpu: int) -> RuntimeError:
     """Return the error for a simulated GPU without enough memory; `text` is the host allocator's."""
-    refusals[gpu] = refusals.get(gpu, 0) + 1
+    Memory.refusals[gpu] = Memory.refusals.get(gpu, 0) + 1
     found = re.search(r"tried to allocate (\d+) bytes", text)
-    size = f" Tried to allocate {int(found[1]) / 2**30:.2f} GiB." if found else ""
+    asked = int(found[1]) if found else 0
     kind = kinds.now()
     if kind.name == "mps":  # `malloc` in ATen/mps/MPSAllocator.mm raises no error of its own class
-        return RuntimeError(f"MPS backend out of memory.{size}")
-    return torch.OutOfMemoryError(f"{kind.key} out of memory.{size}")
+        return RuntimeError("MPS backend out of memory." + (f" Tried to allocate {_size(asked)}." if found else ""))
+    if not found or Memory.figures is None:
+        return torch.OutOfMemoryError(
+            f"{kind.key} out of memory." + (f" Tried to allocate {_size(asked)}." * bool(found))
+        )
+    if asked >= 1 << 60:  # `kOneExaByte` in c10/cuda/CUDACachingAllocator.cpp
+        return torch.OutOfMemoryError(f"{kind.key} out of memory. Tried to allocate more than 1EB memory.")
+    whole, free, used, kept = Memory.figures(gpu)
+    for observer in Memory.observers:
+        observer(gpu, asked, whole, free)
+    lines = (
+        f"{kind.key} out of memory. Tried to allocate {_size(asked)}.",
+        f"GPU {gpu} has a total capacity of {_size(whole)} of which {_size(free)} is free.",
+        f"Including non-PyTorch memory, this process has {_size(whole - free)} memory in use.",
+        f"Of the allocated memory {_size(used)} is allocated by PyTorch,",
+        f"and {_size(kept - used)} is reserved by PyTorch but unallocated.",
+        "If reserved but unallocated memory is large try setting",
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+    )
+    return torch.OutOfMemoryError(" ".join(lines))
+
+
+def _size(size: int) -> str:
+    """Return a number of bytes as `format_size` in c10/core/CachingDeviceAllocator.h writes it."""
+    for shift, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size > 1 << shift or (size == 1 << shift and unit != "KiB"):
+            return f"{size / (1 << shift):.2f} {unit}"
+    return f"{size} bytes"
 
 
 def no_kernel(operator: str, backend: str = "") -> NotImplementedError:

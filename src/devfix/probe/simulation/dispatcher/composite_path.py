@@ -13,9 +13,11 @@ from torch.autograd import forward_ad
 
 from .. import hooks
 from ..accelerators import kinds
+from ..modes import world
 from ..tensors.tensor import Tensor, wrap_new
 
 _modes = torch._C._len_torch_dispatch_stack
+_mode_at = torch._C._get_dispatch_stack_at
 _function_modes = torch._C._len_torch_function_stack
 _grad = torch.is_grad_enabled
 _casting = torch.is_autocast_enabled
@@ -32,6 +34,7 @@ def alone() -> bool:
     """Return whether there is no mode, transform or autocast besides the world."""
     return (
         _modes() == 1
+        and _mode_at(0) is world[0]  # and not one of fake tensors, which runs parts of an operator inside the world's
         and not _function_modes()
         and _functorch() is None
         and _tracing() is None

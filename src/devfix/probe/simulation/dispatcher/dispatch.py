@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import hooks
-from ..accelerators import messages
+from ..accelerators import kinds, messages
 from ..checks import cuda_refusals as _refused  # noqa: F401 - registers what CUDA's kernels refuse
 from ..checks import mismatch
 from ..checks import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
@@ -188,6 +188,9 @@ def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exce
 def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     messages.translated(error)
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    if isinstance(error, NotImplementedError) and _is_on_gpu(args, kwargs or {}):
+        text = text.replace("arguments from the 'CPU' backend", f"arguments from the '{kinds.now().key}' backend")
+        error.args = (text, *error.args[1:])
     if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
         error = dtypes.of_failed(_base(func), args, kwargs or {}) or error
         text = error.args[0] if error.args and isinstance(error.args[0], str) else ""

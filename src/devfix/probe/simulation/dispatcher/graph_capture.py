@@ -57,8 +57,12 @@ def sync_mode() -> int:
     return _mode[0]
 
 
-def set_sync_mode(mode: int) -> None:
-    """Set what happens if the host waits."""
+def set_sync_mode(mode: Any) -> None:
+    """Set what happens if the host waits (`THCPModule_cudaSetSyncDebugMode` in torch/csrc/cuda/Module.cpp)."""
+    if type(mode) is not int:
+        raise RuntimeError("invalid argument to set_sync_debug_mode")
+    if not 0 <= mode <= 2:
+        raise RuntimeError("invalid value of debug_mode, expected one of 0,1,2")
     if mode and not _mode[0]:
         watch(WAITING, _report_wait)
     elif _mode[0] and not mode:

@@ -40,7 +40,7 @@ def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> A
     """
     found = registered(plan.name)
     on_gpu = any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs))
-    own = (kinds.now().key if on_gpu else "CPU", "CompositeExplicitAutograd")
+    own = ("BackendSelect", kinds.now().key if on_gpu else "CPU", "CompositeExplicitAutograd")
     key = next((key for key in own if key in found), "")
     if not key and on_gpu and "CPU" in found:
         raise messages.no_kernel(plan.name)

@@ -17,8 +17,10 @@ struct Path {
 
 // composite_path.alone: no mode, transform or autocast besides the world.
 inline bool is_alone() {
-  if (c10::impl::TorchDispatchModeTLS::stack_len() != 1 || at::impl::PythonTorchFunctionTLS::stack_len() != 0)
-    return false;
+  using Modes = c10::impl::TorchDispatchModeTLS;
+  // The only one may be a mode of PyTorch's own, which runs parts of an operator: then the world is inside its own mode.
+  if (Modes::stack_len() != 1 || !Modes::any_modes_set(/*skip_infra_modes=*/true)) return false;
+  if (at::impl::PythonTorchFunctionTLS::stack_len() != 0) return false;
   if (PyList_GET_SIZE(ours.listening) != 0) {
     Ref answer(PyObject_CallNoArgs(ours.alone));
     if (!answer) PyErr_Clear();

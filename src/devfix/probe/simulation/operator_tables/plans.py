@@ -145,11 +145,16 @@ class Plan:
 _PYTORCHS = frozenset(name for name in torch.library._impls if name.startswith("aten/"))
 
 
+def own_keys() -> tuple[str, ...]:
+    """Return the dispatch keys whose kernels in Python run in the simulated world, those above the others first."""
+    return ("BackendSelect", kinds.now().key, "CPU", "CompositeExplicitAutograd")
+
+
 def registered(name: str) -> set[str]:
     """Return the dispatch keys for which the program has registered Python kernels of an operator."""
     space, _, operator = name.partition("::")
     known = torch.library._impls
-    names = {key: f"{space}/{operator}/{key}" for key in ("CPU", kinds.now().key, "CompositeExplicitAutograd")}
+    names = {key: f"{space}/{operator}/{key}" for key in own_keys()}
     return {key for key, name in names.items() if name in known and name not in _PYTORCHS}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..accelerators import kinds
-from .accelerators import accelerator, memory, mps, streams, xpu
+from .accelerators import accelerator, memory, mps, stream_classes, xpu
 from .autograd import autocast, gradients
 from .compilation import compiling, program_modes, proxies, scripting, scripts, tracing
 from .cuda import builds, cuda, driver, graphs, nccl, pools, profiling, settings
@@ -67,7 +67,7 @@ _SUBJECTS: tuple[Any, ...] = (
     cuda,
     forks,
     fourier,
-    streams,
+    stream_classes,
     memory,
     pools,
     profiling,

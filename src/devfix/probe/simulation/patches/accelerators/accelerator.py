@@ -8,7 +8,7 @@ import torch
 
 from ...accelerators import devices, kinds
 from ...patching import replace, wrap
-from . import streams
+from . import stream_classes, streams
 
 _exchange = devices.exchanging()
 
@@ -43,7 +43,7 @@ def install() -> None:
         "set_device_idx": _set_index,
         "synchronize": lambda device=None: None,
         # Not the functions themselves: Dynamo stores one rule for each, and they are those of torch.cuda.
-        "current_stream": lambda device=None: streams.current_stream(device),
+        "current_stream": lambda device=None: stream_classes.current_stream(device),
         "set_stream": lambda stream: streams.set_stream(stream),
     }
     for function, answer in answers.items():

@@ -42,6 +42,8 @@ def _missing(index: int) -> RuntimeError:
 def allocated(device: Any = None) -> int:
     """Return the bytes that living tensors hold on a simulated GPU, shared memory counted once."""
     gpu = _index(device)
+    if kinds.now().is_cuda and not devices.used():
+        return 0  # `memory_stats` in torch/cuda/memory.py has no figures before CUDA is initialized
     if _Garbage.left:
         gc.collect(1)
     now = _living(gpu)
@@ -93,6 +95,8 @@ def _whole(size: int, unit: int) -> int:
 def reserved(device: Any = None) -> int:
     """Return the bytes of the segments that were seen in use, and are kept until the cache is emptied."""
     gpu = _index(device)
+    if kinds.now().is_cuda and not devices.used():
+        return 0
     allocated(device)  # collects garbage first
     _reserved[gpu] = max(_segments(gpu), _reserved.get(gpu, 0))
     return _reserved[gpu]
@@ -130,6 +134,8 @@ def reset(device: Any = None) -> None:
 
 def stats(device: Any = None) -> Any:
     """Return the figures under the names of PyTorch's allocator."""
+    if kinds.now().is_cuda and not devices.used():
+        return OrderedDict()
     most, segments_most = peak(device), peak_reserved(device)
     found = snapshot(_index(device))
     figures: dict[str, int] = {}
@@ -149,7 +155,7 @@ def stats(device: Any = None) -> Any:
                 figures[f"{kind}.{pool}.{metric}"] = figure
     for kind in ("oversize_allocations", "oversize_segments"):
         figures.update({f"{kind}.{metric}": 0 for metric in ("current", "peak", "allocated", "freed")})
-    figures.update(dict.fromkeys(_COUNTS, 0), num_ooms=messages.refusals.get(_index(device), 0))
+    figures.update(dict.fromkeys(_COUNTS, 0), num_ooms=messages.Memory.refusals.get(_index(device), 0))
     return OrderedDict(sorted(figures.items()))
 
 
@@ -218,6 +224,11 @@ def _free(device: Any = None) -> tuple[int, int]:
     return max(TOTAL - reserved(gpu), 1), TOTAL
 
 
+def _figures(gpu: int) -> tuple[int, int, int, int]:
+    """Return the bytes of a GPU in all, those free, those allocated and those reserved."""
+    return TOTAL, max(TOTAL - reserved(gpu), 1), allocated(gpu), reserved(gpu)
+
+
 def install() -> None:
     """Patch the figures in torch.cuda or torch.xpu, and in torch.accelerator."""
     answers: dict[str, Any] = {
@@ -232,7 +243,9 @@ def install() -> None:
         "list_gpu_processes": lambda device=None: "",
     }  # fmt: skip
     _reserved.clear()
-    messages.refusals.clear()
+    messages.Memory.refusals.clear()
+    messages.Memory.observers.clear()
+    messages.Memory.figures = _figures
     if not kinds.now().is_cuda:  # of CUDA, the driver's own functions keep it, and PyTorch's summary shows the figures
         answers["memory_summary"] = _summary
         answers["set_per_process_memory_fraction"] = lambda fraction, device=None: None

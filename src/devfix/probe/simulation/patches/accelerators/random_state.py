@@ -43,6 +43,11 @@ def _seed(seed: int, gpus: Any) -> None:
         randomness.defaults[gpu].manual_seed(int(seed))
 
 
+def _initial_seed() -> int:
+    devices.use()
+    return int(randomness.defaults[devices.current()].initial_seed())
+
+
 def _set_all_states(new_states: Any) -> None:
     for index, state in enumerate(new_states):
         _generator(index).set_state(state)
@@ -56,7 +61,7 @@ def answers() -> dict[str, Any]:
         "manual_seed_all": lambda seed: _seed(seed, range(devices.count())),
         "seed": lambda: randomness.defaults[devices.current()].seed(),
         "seed_all": lambda: [generator.seed() for generator in randomness.defaults] and None,
-        "initial_seed": lambda: randomness.defaults[devices.current()].initial_seed(),
+        "initial_seed": _initial_seed,
         "get_rng_state": lambda device=name: _generator(device).get_state(),
         "set_rng_state": lambda new_state, device=name: _generator(device).set_state(new_state) and None,
         "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: devices.count()]],

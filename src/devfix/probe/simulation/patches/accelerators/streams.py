@@ -1,48 +1,64 @@
-"""Simulated streams and events: execution is synchronous, so these are API-compatible no-ops."""
+"""Simulated streams and events: execution is synchronous, so that all work is done.
+
+PyTorch's own classes (`torch.cuda.Stream`) stand on these, as on those of its C++ in a build with CUDA.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import threading
 import time
 from typing import Any
 
 import torch
-from torch.overrides import handle_torch_function
 
 from ...accelerators import devices, kinds, messages
 from ...dispatcher import graph_capture
-from ...patching import overridden, replace, wrap
-from ...tensors.tensor import Tensor
-from .random_state import index_of
-
-_TYPES = {"cuda": 1, "xpu": 12, "mps": 13}  # DeviceType in c10/core/DeviceType.h
+from . import stream_pools
 
 
 class Stream:
-    """A stream whose work has always completed."""
+    """A stream whose work has always completed: `torch.Stream`."""
 
-    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
-        self.device_index = devices.current() if device is None else devices.spoken(device) or 0
-        self.priority = priority
-        self.stream_id = self.cuda_stream = self.sycl_queue = kwargs.get("stream_id", id(self) & 0xFFFF)
-        self.device_type = _TYPES[kinds.now().name]
-        self._outer: list[Any] = []
+    device_index: int
+    stream_id: int
+    device_type: int
+
+    def __new__(
+        cls, device: Any = None, device_index: int | None = None, device_type: int = 0, *, priority: int = 0,
+        stream_id: int | None = None,
+    ) -> Any:  # fmt: skip
+        """Return a new stream of a device, or the one with three numbers."""
+        if type(device) is int and device_index is not None:
+            device, stream_id = None, device
+        if stream_id is not None:
+            return numbered(cls, stream_id, device_index or 0)
+        index = devices.current() if device is None else devices.spoken(device)
+        if index is None:
+            return _original_stream(device, priority=priority)  # of the host, say
+        devices.use()
+        return numbered(cls, stream_pools.next_of(index, priority), index)
 
     @property
     def device(self) -> torch.device:
         """The device of this stream."""
         return devices.SHOWN[self.device_index]
 
-    def __enter__(self) -> Stream:
-        self._outer.append((current_stream(), current_stream(self.device)))
+    @property
+    def native_handle(self) -> int:
+        """The driver's address of the stream."""
+        return stream_pools.handle_of(self.stream_id, self.device_index)
+
+    def __enter__(self) -> Any:
+        outer = (stream_pools.current(devices.current()), devices.current())
+        beside = stream_pools.current(self.device_index)
+        self.__dict__.setdefault("_devfix_outer", []).append((outer, beside))
         set_stream(self)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        before, beside = self._outer.pop()
-        set_stream(beside)
-        set_stream(before)
+        (stream, device), beside = self.__dict__["_devfix_outer"].pop()
+        stream_pools.make_current(beside, self.device_index)
+        stream_pools.make_current(stream, device)
+        devices.make_current(device)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and (self.stream_id, self.device_index) == (
@@ -53,10 +69,8 @@ class Stream:
     def __hash__(self) -> int:
         return hash((self.stream_id, self.device_index))
 
-    @staticmethod
-    def priority_range() -> tuple[int, int]:
-        """Return the lowest and the highest priority, which PyTorch uses on all newer GPUs."""
-        return (0, -3)
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def query(self) -> bool:
         """Return True: all work is done."""
@@ -68,7 +82,7 @@ class Stream:
 
     def record_event(self, event: Any = None) -> Any:
         """Record an event, a new one if none is given."""
-        event = Event() if event is None else event
+        event = Event(self.device) if event is None else event
         event.record(self)
         return event
 
@@ -76,16 +90,9 @@ class Stream:
         """Do not wait."""
         graph_capture.check()
 
-    @property
-    def _as_parameter_(self) -> int:
-        return int(self.cuda_stream)
-
     def __repr__(self) -> str:
-        kind = kinds.now()
-        handle = "sycl_queue" if kind.name == "xpu" else "cuda_stream"
-        if kind.name == "mps":
-            return f"torch.Stream device_type={kind.name}, device_index={self.device_index}, stream_id={self.stream_id}"
-        return f"<{kind.module}.Stream device={self.device} {handle}={self.cuda_stream:#x}>"
+        place = f"device_type={kinds.now().name}, device_index={self.device_index}"
+        return f"torch.Stream {place}, stream_id={self.stream_id}"
 
     def wait_event(self, event: Any) -> None:
         """Do not wait."""
@@ -94,65 +101,112 @@ class Stream:
         """Do not wait."""
 
 
-class ExternalStream(Stream):
-    """A stream created by another library: its address is the first argument."""
+def numbered(cls: Any, stream: int, device: int) -> Any:
+    """Return the stream of a class with a number."""
+    made = object.__new__(cls)
+    made.stream_id, made.device_index, made.device_type = int(stream), int(device), stream_pools.type_now()
+    return made
 
-    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
-        super().__init__(device, stream_id=stream_ptr)
+
+class _DeviceStream(Stream):
+    """The base of PyTorch's stream classes of CUDA and XPU: `_CudaStreamBase` in torch/csrc/cuda/Stream.cpp."""
+
+    def __new__(
+        cls, priority: int = 0, stream_id: int = 0, device_index: int = 0, device_type: int = 0, stream_ptr: int = 0,
+        **unknown: Any,
+    ) -> Any:  # fmt: skip
+        if unknown:
+            raise TypeError(f"'{next(iter(unknown))}' is an invalid keyword argument for this function")
+        if devices.forbidden():
+            raise messages.cuda_error("initialization error", "cudaErrorInitializationError")
+        if stream_ptr:
+            if priority:
+                raise RuntimeError("Priority was explicitly set for a external stream")
+            return numbered(cls, stream_ptr, devices.current())
+        if stream_id or device_index or device_type:
+            return numbered(cls, stream_id, device_index)
+        devices.use()
+        return numbered(cls, stream_pools.next_of(devices.current(), priority), devices.current())
+
+    @property
+    def priority(self) -> int:
+        """The priority of the stream."""
+        return stream_pools.priority_of(self.stream_id)
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """Return the lowest and the highest priority."""
+        return stream_pools.priorities()
+
+
+class _CudaStream(_DeviceStream):
+    cuda_stream = Stream.native_handle
+
+
+class _XpuStream(_DeviceStream):
+    sycl_queue = Stream.native_handle
 
 
 class Event:
-    """A time on the host's clock."""
+    """A time on the host's clock: `torch.Event`."""
 
-    enable_timing = False
+    _devfix_moment: float | None = None
+    _devfix_gpu = 0
+    _devfix_timing = False
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        if given and not isinstance(given[0], bool):
-            given = given[1:]  # `torch.Event` is given its device first
-        self.__dict__.update(zip(("enable_timing", "blocking", "interprocess"), given))  # noqa: B905 - or fewer
-        self.enable_timing = bool(named.get("enable_timing", self.enable_timing))
-        self.moment: float | None = None
-        self._gpu = 0
+    def __new__(
+        cls, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> Any:
+        """Return an event that was not recorded yet."""
+        if device is not None and devices.spoken(device) is None:
+            return _original_event(device, enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
+        made = object.__new__(cls)
+        made._devfix_timing = bool(enable_timing)
+        made._devfix_gpu = devices.current() if device is None else devices.spoken(device) or 0
+        return made
 
     @property
-    def cuda_event(self) -> int:
+    def event_id(self) -> int:
         """The handle of the event."""
-        return 0 if self.moment is None else id(self)
+        return 0 if self._devfix_moment is None else id(self)
 
     @property
     def device(self) -> torch.device | None:
-        """The device on which the event was recorded."""
-        return None if self.moment is None else devices.SHOWN[self._gpu]
+        """The device of the event."""
+        return devices.SHOWN[self._devfix_gpu]
 
     def record(self, stream: Any = None) -> None:
         """Record the time. Raises for a stream of another device than before (CUDAEvent.h, XPUEvent.h)."""
         gpu = devices.current() if stream is None else stream.device_index
-        if self.moment is not None and gpu != self._gpu:
-            raise RuntimeError(f"Event device {self._gpu} does not match recording stream's device {gpu}.")
-        self.moment, self._gpu = time.perf_counter(), gpu
-
-    @property
-    def _as_parameter_(self) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self.cuda_event)
+        if self._devfix_moment is not None and gpu != self._devfix_gpu:
+            raise RuntimeError(f"Event device {self._devfix_gpu} does not match recording stream's device {gpu}.")
+        self._devfix_moment, self._devfix_gpu = time.perf_counter(), gpu
 
     def __repr__(self) -> str:
-        kind = kinds.now()
-        if kind.name == "xpu":
-            state = f"sycl_event={self.cuda_event:#x}" if self.cuda_event else "uninitialized"
-            return f"torch.xpu.Event({state})"
-        return f"<{kind.module}.Event {f'{self.cuda_event:#x}' if self.cuda_event else 'uninitialized'}>"
+        place = f"device_type={kinds.now().name}, device_index={self._devfix_gpu}"
+        return f"torch.Event {place}, event_flag={int(not self._devfix_timing)}, event_id={self.event_id}"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def ipc_handle(self) -> bytes:
         """Return a handle for another process, of as many bytes as cudaIpcEventHandle_t has."""
         return id(self).to_bytes(64, "little")
 
-    def elapsed_time(self, end: Any) -> float:
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
+        """Return an event of another process, whose work is done."""
+        made = cls()
+        made._devfix_moment, made._devfix_gpu = time.perf_counter(), devices.spoken(device) or 0
+        return made
+
+    def elapsed_time(self, end_event: Any) -> float:
         """Return the milliseconds between two recorded events."""
-        if not (self.enable_timing and end.enable_timing):
+        if not (self._devfix_timing and end_event._devfix_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
-        if self.moment is None or end.moment is None:
+        if self._devfix_moment is None or end_event._devfix_moment is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        return float(end.moment - self.moment) * 1000.0
+        return float(end_event._devfix_moment - self._devfix_moment) * 1000.0
 
     def query(self) -> bool:
         """Return True: the event has occurred."""
@@ -165,80 +219,38 @@ class Event:
         """Do not wait."""
 
 
-class _Streams(threading.local):
-    def __init__(self) -> None:
-        self.of: dict[int, Stream] = {}
+class _CudaEvent(Event):
+    cuda_event = Event.event_id
+
+    def __new__(
+        cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> Any:
+        made = object.__new__(cls)
+        made._devfix_timing = bool(enable_timing)
+        return made
+
+    @property
+    def device(self) -> torch.device | None:
+        return None if self._devfix_moment is None else devices.SHOWN[self._devfix_gpu]
 
 
-_streams = _Streams()
+class _XpuEvent(_CudaEvent):
+    sycl_event = Event.event_id
 
 
-def _missing(index: int) -> RuntimeError:
-    """Return the error of `check_gpu` in c10/cuda/CUDAStream.cpp for a GPU that does not exist."""
-    if not kinds.now().is_cuda:
-        return messages.invalid_ordinal(index, devices.count())
-    return RuntimeError(f"Device index value {index} is out of index range [0, {devices.count()})")
+class MpsEvent(_CudaEvent):
+    """An event of MPS, which is recorded on the only stream."""
 
 
-def default_stream(device: Any = None) -> Stream:
-    """Return the default stream of a device."""
-    return Stream(device=index_of(device, _missing), stream_id=0)
-
-
-def current_stream(device: Any = None) -> Stream:
-    """Return the current stream of a device in this thread."""
-    index = index_of(device, _missing)
-    return _streams.of.setdefault(index, default_stream(index))
+_original_stream: Any = getattr(torch, "Stream", None)
+_original_event: Any = getattr(torch, "Event", None)
+Stream.__module__ = Event.__module__ = "torch"
+BASES = {"cuda": (_CudaStream, _CudaEvent), "xpu": (_XpuStream, _XpuEvent)}
+"""The bases of PyTorch's classes of streams and events, by kind of device."""
 
 
 def set_stream(stream: Any) -> None:
     """Make a stream current, and its device."""
     if stream is not None:
-        _streams.of[stream.device_index] = stream
+        stream_pools.make_current(stream.stream_id, stream.device_index)
         devices.make_current(stream.device_index)
-
-
-def _set_stream(stream_id: int, device_index: int, device_type: int) -> None:
-    set_stream(Stream(device=device_index, stream_id=stream_id))
-    devices.make_current(device_index)
-
-
-def _recording(original: Any) -> Any:
-    def record_stream(self: Any, s: Any) -> Any:
-        if overridden(self):
-            return handle_torch_function(Tensor.record_stream, (self,), self, s)
-        if not isinstance(s, Stream):
-            given = type(s).__name__
-            raise TypeError(f"record_stream(): argument 's' (position 1) must be Stream, not {given}")
-        if self.device.type == "cpu":
-            raise messages.no_kernel("aten::record_stream", "CPU")
-        return None
-
-    return record_stream
-
-
-def install() -> None:
-    """Patch streams and events in the module of the kind of device, and in torch itself."""
-    module = getattr(torch, kinds.now().name)
-    part = getattr(module, "event" if kinds.now().name == "mps" else "streams", None)
-    for name, kind in (("Stream", Stream), ("Event", Event), ("ExternalStream", ExternalStream)):
-        for owner in (module, part):
-            if hasattr(owner, name):
-                replace(owner, name, kind)
-    for name in ("Stream", "Event"):
-        if hasattr(torch, name):
-            replace(torch, name, Stream if name == "Stream" else Event)
-    for name, answer in (
-        ("current_stream", current_stream),
-        ("default_stream", default_stream),
-        ("set_stream", set_stream),
-    ):
-        if hasattr(module, name):
-            replace(module, name, answer)
-    wrap(Tensor, "record_stream", _recording)
-    if not kinds.now().is_cuda:
-        return
-    # Called directly by PyTorch's own test classes (torch.testing).
-    replace(torch._C, "_cuda_setStream", _set_stream, add=True)
-    replace(torch._C, "_cuda_setDevice", devices.make_current, add=True)
-    replace(torch._C, "_cuda_clearCublasWorkspaces", lambda: None, add=True)

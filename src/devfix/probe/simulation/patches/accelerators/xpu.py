@@ -10,7 +10,7 @@ import torch
 from ...accelerators import devices
 from ...patching import replace
 from ..processes import forks
-from . import memory, random_state, streams, without_cuda
+from . import memory, random_state, stream_classes, without_cuda
 from .random_state import index_of
 
 _exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
@@ -83,7 +83,7 @@ def _parts() -> dict[str, Any]:
         "synchronize": _synchronize,
         "emptyCache": lambda: None,
         "memoryStats": memory.stats,
-        "getCurrentRawStream": lambda device: int(streams.current_stream(device).sycl_queue),
+        "getCurrentRawStream": lambda device: stream_classes.raw_handle(device),
         "getArchFlags": lambda: "pvc",
     }
 

@@ -17,7 +17,7 @@ from ... import modes
 from ...accelerators import devices
 from ...late_imports import when_imported
 from ...patching import REPLACEMENTS, replace, undo_with, wrap
-from ..accelerators import streams
+from ..accelerators import stream_classes
 
 _DYNAMO: Any = torch._C._dynamo
 _PROBE = str(Path(__file__).parents[3])
@@ -110,7 +110,7 @@ def _on_stream(original: Any) -> Any:
     def get_current_stream(device: Any) -> Any:
         if not modes.world or devices.spoken(device) is None:  # Dynamo keeps what it imported in a world
             return original(device)
-        return streams.current_stream(device)
+        return stream_classes.current_stream(device)
 
     return get_current_stream
 

@@ -9,63 +9,47 @@ import torch.cuda._utils as utilities
 
 from ... import hooks
 from ...accelerators import devices
-from ...dispatcher import graph_capture
-from ...patching import replace
+from ...patching import replace, wrap
 from ..accelerators import random_state
-from ..accelerators.random_state import index_of
 from .properties import properties
 
 _exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
 
 
-def _set_device(device: Any) -> None:
+def _set(index: int) -> None:
+    devices.use()
     try:
-        if isinstance(device, int) and device < 0:
-            return
-        devices.make_current(utilities._get_device_index(device))
+        devices.make_current(index)
     except RuntimeError as error:
         hooks.failed(error, "torch.cuda.set_device", (), {})
         raise
 
 
-def _synchronize(device: Any = None) -> None:
-    index_of(device)
-    graph_capture.check()
+def _asking(original: Any) -> Any:
+    """Record which GPU a program asks for, also where PyTorch finds that there is none before the driver does."""
+
+    def get_device_properties(device: Any = None) -> Any:
+        devices.use()
+        index = utilities._get_device_index(device, optional=True)
+        devices.exists(index)
+        return original(index)
+
+    return get_device_properties
 
 
-def _accesses_peer(device: Any, peer_device: Any) -> bool:
-    one, two = utilities._get_device_index(device, optional=True), utilities._get_device_index(peer_device)
-    for index, name in ((one, "device"), (two, "peer device")):
-        if not 0 <= index < devices.count():
-            raise AssertionError(f"Invalid {name} id")
-    return one != two
-
-
-def _memory(device: Any = None) -> int:
+def _utilization(device: Any = None) -> int:
     return 0
 
 
 def _answers() -> dict[str, Any]:
-    count = devices.count
+    """Return what stands for functions of `torch.cuda`; the others work as they are, above those of the driver."""
     return {
         "is_available": devices.available,
-        "device_count": count,
-        "_device_count_nvml": count,
-        "current_device": devices.current,
-        "set_device": _set_device,
+        "device_count": devices.count,
+        "_device_count_nvml": devices.count,
         "_exchange_device": _exchange,
         "_maybe_exchange_device": _maybe_exchange,
-        "synchronize": _synchronize,
-        "get_device_properties": properties,
-        "get_device_name": lambda device=None: properties(device).name,
-        "get_device_capability": lambda device=None: (properties(device).major, properties(device).minor),
-        "can_device_access_peer": _accesses_peer,
-        "is_bf16_supported": lambda including_emulation=True: True,
-        "is_tf32_supported": lambda: True,
-        "get_arch_list": lambda: ["sm_80"],
-        "ipc_collect": lambda: None,
-        "utilization": _memory,
-        "is_current_stream_capturing": graph_capture.active,
+        "utilization": _utilization,
     }
 
 
@@ -75,5 +59,8 @@ def install() -> None:
     for name, answer in _answers().items():
         if hasattr(cuda, name):
             replace(cuda, name, answer)
+    wrap(cuda, "get_device_properties", _asking)
+    replace(cuda, "_get_device_properties", properties, add=True)  # CUDA builds have it once they are initialized
+    replace(torch._C, "_cuda_setDevice", _set, add=True)
     random_state.install(cuda)
     replace(cuda, "_initialized", True, add=True)

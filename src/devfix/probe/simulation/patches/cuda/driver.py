@@ -31,9 +31,6 @@ def _answers() -> dict[str, Any]:
         "set_sync_debug_mode": graph_capture.set_sync_mode, "get_sync_debug_mode": graph_capture.sync_mode,
         "getCurrentBlasHandle": functools.partial(_give, 0x7F0000001000),
         "getCurrentSolverHandle": functools.partial(_give, 0x7F0000002000),
-        "getCurrentRawStream": lambda device: int(torch.cuda.current_stream(device).cuda_stream),
-        "getCurrentStream": lambda device: _triple(torch.cuda.current_stream(device)),
-        "getDefaultStream": lambda device: _triple(torch.cuda.default_stream(device)),
         "getStreamFromExternal": lambda pointer, device: (pointer, device, 1),
         "memoryStats": memory.nested_stats, "memorySnapshot": _snapshot,
         "resetPeakMemoryStats": memory.reset, "resetAccumulatedMemoryStats": nothing,
@@ -49,15 +46,11 @@ def _give(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return answer
 
 
-def _triple(stream: Any) -> tuple[int, int, int]:
-    return (stream.stream_id, stream.device_index, 1)
-
-
 def install() -> None:
     """Patch the driver's functions."""
     graph_capture.reset()
     for name, answer in _answers().items():
         replace(torch._C, f"_cuda_{name}", answer, add=True)
+    replace(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", graph_capture.active)
     for name in ("beginAllocateToPool", "beginAllocateCurrentThreadToPool", "endAllocateToPool", "releasePool"):
         replace(torch.cuda.memory, f"_cuda_{name}", functools.partial(_give, None))
-    replace(torch.cuda, "current_blas_handle", functools.partial(_give, 0x7F0000001000))

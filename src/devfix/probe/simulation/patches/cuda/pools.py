@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ...accelerators import devices
+from ...accelerators import devices, messages
 from ...patching import replace
 from ..accelerators import memory
 
@@ -56,7 +56,10 @@ def use_mem_pool(pool: Any, device: Any = None) -> Iterator[None]:
 
 
 def _allocate(size: int, stream: int) -> int:
-    block = ctypes.create_string_buffer(max(int(size), 1))
+    try:
+        block = ctypes.create_string_buffer(max(int(size), 1))
+    except (MemoryError, OverflowError, ValueError):
+        raise messages.out_of_memory(f"tried to allocate {int(size)} bytes", devices.current()) from None
     pointer = ctypes.addressof(block)
     _blocks[pointer] = block
     memory.raw[pointer] = devices.current(), len(block)
@@ -88,6 +91,7 @@ def install() -> None:
     functions: dict[str, Any] = {
         "_cuda_cudaCachingAllocator_raw_alloc": _allocate,
         "_cuda_cudaCachingAllocator_raw_delete": _delete,
+        "_cuda_attach_out_of_memory_observer": messages.Memory.observers.append,
         "_cuda_hostMemoryStats": _host_figures,
         "_cuda_resetAccumulatedHostMemoryStats": lambda: None,
         "_cuda_resetPeakHostMemoryStats": lambda: None,

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from ...accelerators.visible_devices import uuid
-from ..accelerators.random_state import index_of
 
 _NAME = "Simulated GPU"
 _MEGABYTE = 1 << 20
@@ -27,9 +26,8 @@ class _CudaDeviceProperties(SimpleNamespace):
         )
 
 
-def properties(device: Any = None) -> Any:
-    """Return the properties of a GPU, the current one if none is given. Raises AssertionError if it does not exist."""
-    index = index_of(device, lambda index: AssertionError("Invalid device id"))
+def properties(index: int) -> Any:
+    """Return the properties of a GPU."""
     return _CudaDeviceProperties(
         name=_NAME, major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, index=index,
         is_integrated=0, is_multi_gpu_board=0, gcnArchName=_NAME, regs_per_multiprocessor=65536, warp_size=32,

@@ -26,7 +26,7 @@ _SPEAKING = {
             "rnn_tanh_cell", "rnn_relu_cell", "conv1d", "conv2d", "conv3d", "chain_matmul", "inner", "dot", "vdot",
             "take_along_dim", "sparse_coo_tensor", "sparse_csr_tensor", "sparse_compressed_tensor",
             "isin", "cdist", "pairwise_distance", "_pack_padded_sequence", "_pad_packed_sequence", "batch_norm",
-            "instance_norm", "group_norm", "layer_norm", "diff", "norm", "matrix_power"),
+            "instance_norm", "group_norm", "layer_norm", "diff", "norm", "matrix_power", "_weight_norm"),
     torch.linalg: ("multi_dot", "lstsq", "solve_triangular", "cond", "matrix_norm", "matrix_power", "matrix_rank",
                    "norm", "pinv", "tensorinv", "tensorsolve", "vecdot"),
     torch.special: ("ndtr",),

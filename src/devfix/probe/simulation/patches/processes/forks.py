@@ -26,5 +26,9 @@ def install() -> None:
         "is_initialized": devices.used,
         "_is_in_bad_fork": devices.forbidden,
     }
+    module = getattr(torch, kinds.now().name)
+    parts = (module, *(getattr(module, part, None) for part in ("memory", "random", "streams")))
     for name, answer in answers.items():
-        replace(getattr(torch, kinds.now().name), name, answer)
+        for owner in parts:  # which have imported some of the names
+            if owner is module or hasattr(owner, name):
+                replace(owner, name, answer)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ... import hooks
-from ...accelerators import kinds
+from ...accelerators import kinds, messages
 from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
 
@@ -22,7 +22,11 @@ def _cannot(self: Any) -> TypeError:
 def _numpy(original: Any) -> Any:
     def numpy(self: Any, *, force: bool = False) -> Any:
         if self._devfix_gpu < 0 or overridden(self):
-            array = original(self, force=force)
+            try:
+                array = original(self, force=force)
+            except TypeError as error:  # a transform's wrapper has its device in C++
+                messages.translated(error)
+                raise
             hooks.on_completed("torch.Tensor.numpy")
             return array
         if self.layout is not torch.strided:

@@ -8,7 +8,8 @@ import torch
 
 from ... import hooks
 from ...accelerators import devices, kinds, messages
-from ...patching import overridden, replace, wrap
+from ...dispatcher import freed_memory
+from ...patching import overridden, replace, undo_with, wrap
 from ...tensors.tensor import Tensor
 
 Storage = torch.UntypedStorage
@@ -53,7 +54,7 @@ def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
 
 def _device(self: Any) -> Any:
     gpu = self._devfix_gpu
-    return devices.SHOWN[gpu] if gpu >= 0 else _BASE.device.__get__(self)
+    return devices.SHOWN[gpu] if gpu >= 0 else devices.outer(_BASE.device.__get__(self))
 
 
 def _move(self: Any, gpu: int) -> Any:
@@ -96,6 +97,16 @@ def _clone(original: Any) -> Any:
         return original(self) if self._devfix_gpu < 0 else _move(self, self._devfix_gpu)
 
     return clone
+
+
+def _resize(original: Any) -> Any:
+    def resize_(self: Any, size: int) -> Any:
+        result = original(self, size)
+        if self._devfix_gpu >= 0:
+            freed_memory.resized(self)
+        return result
+
+    return resize_
 
 
 def _copy(original: Any) -> Any:
@@ -163,6 +174,8 @@ def install() -> None:
     wrap(Storage, "cpu", _cpu)
     wrap(Storage, "clone", _clone)
     wrap(Storage, "copy_", _copy)
+    wrap(Storage, "resize_", _resize)
+    undo_with(freed_memory.reset)
     wrap(Storage, "__getitem__", _slice)
     wrap(Storage, "is_pinned", _pinned)
     replace(Storage, "__new__", staticmethod(_new), add=True)

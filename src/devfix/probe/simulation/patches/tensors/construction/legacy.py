@@ -136,7 +136,8 @@ def _type(original: Any) -> Any:
     _name_of = original
 
     def type_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return (original if overridden(self) else _convert_type)(self, *args, **kwargs)
+        result = (original if overridden(self) else _convert_type)(self, *args, **kwargs)
+        return messages.outward(result) if type(result) is str else result  # of a subclass of the program's
 
     return type_
 
