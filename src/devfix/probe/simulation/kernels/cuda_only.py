@@ -5,7 +5,7 @@ They compute what the kernels in ATen/native/cuda do, and refuse what those refu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -132,17 +132,9 @@ def _sum_of_numbers(source: Any, dim: Any = None, keepdim: bool = False, *, dtyp
     return result.to(source.dtype) if dtype is None else result
 
 
-_KERNELS: dict[str, Callable[..., Any]] = {
-    "aten::nansum": _sum_of_numbers,
-    "aten::_int_mm": _int8_product,
-    "aten::_convert_weight_to_int4pack": pack,
-    "aten::_weight_int4pack_mm": _int4_product,
-}
-for _name in ("mm", "bmm", "addmm", "baddbmm"):
-    _KERNELS[f"aten::{_name}.dtype"] = _KERNELS[f"aten::{_name}.dtype_out"] = _product(_name)
+_KERNELS: dict[str, Callable[..., Any]] = {}
 
 
-@special(*_KERNELS)
 def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run a kernel on the values of tensors of a GPU; for the host, and for other kinds of device, there is none."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
@@ -156,6 +148,23 @@ def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     hooks.on_created(result, func, args, kwargs)
     return result
 
+
+def on_cuda(kernels: Mapping[str, Callable[..., Any]]) -> None:
+    """Register kernels for CUDA by the operators' names ("aten::mm.dtype"): functions of the tensors' values."""
+    _KERNELS.update(kernels)
+    special(*kernels)(run)
+
+
+on_cuda(
+    {
+        "aten::nansum": _sum_of_numbers,
+        "aten::_int_mm": _int8_product,
+        "aten::_convert_weight_to_int4pack": pack,
+        "aten::_weight_int4pack_mm": _int4_product,
+    }
+)
+for _name in ("mm", "bmm", "addmm", "baddbmm"):
+    on_cuda({f"aten::{_name}.{form}": _product(_name) for form in ("dtype", "dtype_out")})
 
 # What the kernels in ATen/native/cuda ask of a GPU; the simulated one is an A100, of 8.0.
 _NEWER = {"_scaled_mm": ">= 9.0 or 8.9", "_scaled_mm_v2": ">= 9.0 or 8.9", "_scaled_grouped_mm": "= [9.0, 10.0]"}
