@@ -1,4 +1,4 @@
-"""What CUDA's kernels assert about values: indices and classes out of range.
+"""Assertions of CUDA's kernels about values: indices and classes out of range.
 
 CUDA raises an AcceleratorError, which is a RuntimeError, at some later call; the simulation raises at the call, in the
 CPU's words. The error is of both classes, so that a handler written for either catches it.

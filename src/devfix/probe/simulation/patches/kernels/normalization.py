@@ -1,7 +1,7 @@
 """`group_norm`: its C++ keeps the memory format on the CPU and drops it elsewhere, which changes the last bits.
 
-The simulated GPU computes in it, so that a program gets the same numbers in both worlds; the result is contiguous, as on
-CUDA (kernels/layouts.py). A trace has the operator itself.
+The simulated GPU computes in it, so that a program gets the same numbers in both worlds; the result is contiguous, as
+on CUDA (kernels/layouts.py). A trace has the operator itself.
 """
 
 from __future__ import annotations
