@@ -10,6 +10,25 @@ import torch.multiprocessing as mp
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
 
 
+def normalize_together(rank: int) -> None:
+    """Train a step of a batch norm whose statistics are those of both processes."""
+    torch.manual_seed(7)
+    whole = torch.randn(6, 3, 2, 2)
+    alone = torch.nn.BatchNorm2d(3)
+    expected = alone(whole)
+    together = torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm2d(3)).cuda()
+    together = torch.nn.parallel.DistributedDataParallel(together, device_ids=[rank])
+    part = slice(0, 2) if rank == 0 else slice(2, 6)
+    mine = whole[part].cuda().requires_grad_()
+    result = together(mine)
+    assert torch.allclose(result.cpu(), expected[part], atol=1e-5) and result.is_cuda
+    assert torch.allclose(together.module.running_var.cpu(), alone.running_var, atol=1e-5)
+    result.square().sum().backward()
+    given = whole.clone().requires_grad_()
+    alone(given).square().sum().backward()
+    assert torch.allclose(mine.grad.cpu(), given.grad[part], atol=1e-5)
+
+
 def work(rank: int, port: str) -> None:
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port, RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
     torch.cuda.set_device(rank)
@@ -44,6 +63,7 @@ def work(rank: int, port: str) -> None:
     optimizer.zero_grad()
     model(torch.full((4, 2), float(rank + 1), device="cuda")).sum().backward()
     assert model.module.weight.grad.tolist() == [[6.0, 6.0]] and model.module.weight.grad.is_cuda
+    normalize_together(rank)
     objects = [None, None]
     dist.all_gather_object(objects, {"rank": rank})
     assert objects == [{"rank": 0}, {"rank": 1}]

@@ -19,6 +19,7 @@ from . import iterator, mps_checks
 from .manual_checks import CHECKS
 
 Key = torch._C.DispatchKey
+_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 _PREFIXES = {torch.sparse_coo: "Sparse"}
 _PREFIXES.update(
     {getattr(torch, name): "SparseCsr" for name in ("sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")}
@@ -29,7 +30,10 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
     """Run an operator whose tensors lie on several devices, or raise CUDA's error."""
     base = func._schema.name.split("::")[-1]
     entry = policy.entry_of(func)
-    key = backend_key(tensors_of(args, kwargs))
+    tensors = tensors_of(args, kwargs)
+    if any(tensor.device.type == "meta" for tensor in tensors) and _has_kernel(func._name, "Meta"):
+        return decompose(func, "Meta", args, kwargs)
+    key = backend_key(tensors)
     kind = kinds.now()
     if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)

@@ -15,19 +15,21 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .. import hooks
 from ..accelerators import kinds, messages
 from ..checks import cuda_refusals as _refused  # noqa: F401 - registers what CUDA's kernels refuse
-from ..checks import mismatch
+from ..checks import device_asserts, mismatch
 from ..checks import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
 from ..kernels import cuda_only as _only  # noqa: F401 - registers how operators run
 from ..kernels import factorizations as _factoring  # noqa: F401 - likewise
 from ..kernels import host_only as _host_only  # noqa: F401 - likewise
 from ..kernels import integer_division, own_kernels, widening
+from ..kernels import layouts as _laying_out  # noqa: F401 - likewise
 from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
 from ..kernels import special_ops as _running  # noqa: F401 - likewise
+from ..kernels import synchronized_norms as _synchronizing  # noqa: F401 - likewise
 from ..native import loading as native
 from ..operator_tables import dtypes, numbers
 from ..operator_tables.plans import LIST, TENSOR, _plans, plan_of
 from ..tensors.tensor import Tensor, count_write, reshape_shell, wrap, wrap_new
-from ..tensors.unwrapping import rewrap, unwrap_keywords, unwrap_list
+from ..tensors.unwrapping import rewrap, tensors_of, unwrap_keywords, unwrap_list
 
 Parameter = torch.nn.Parameter
 _known = _plans.get
@@ -194,12 +196,14 @@ def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
         error = dtypes.of_failed(_base(func), args, kwargs or {}) or error
         text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-        dtype = next((each.dtype for each in args if isinstance(each, Tensor)), None)
+        dtype = next((each.dtype for each in tensors_of(args, {})), None)
         told = dtypes.cuda_message(text, _base(func), dtype)
         if told != text:
             if "not implemented for '" in told and not isinstance(error, dtypes.DTYPE_ERROR):
                 error = dtypes.DTYPE_ERROR()
             error.args = (told,)
+    if isinstance(error, IndexError) and kinds.now().is_cuda and _is_on_gpu(args, kwargs or {}):
+        error = device_asserts.of_values(error, _base(func))
     if "can't allocate memory" in text and _is_on_gpu(args, kwargs or {}):
         error = messages.out_of_memory(text, _gpu_of(args, kwargs))
     return error
@@ -212,7 +216,7 @@ def _base(func: Any) -> str:
 
 def _gpu_of(args: Any, kwargs: Any) -> int:
     device = (kwargs or {}).get("device")
-    given = (each._devfix_gpu for each in args if isinstance(each, Tensor))
+    given = (each._devfix_gpu for each in tensors_of(args, {}))
     return next(given, 0) if device is None else torch.device(device).index or 0
 
 
@@ -220,5 +224,5 @@ def _is_on_gpu(args: Any, kwargs: Any) -> bool:
     """Return whether an operator creates its result on a simulated GPU, or from a tensor on one."""
     device = kwargs.get("device")
     return (device is not None and torch.device(device).type != "cpu") or any(
-        isinstance(each, Tensor) and each._devfix_gpu >= 0 for each in args
+        each._devfix_gpu >= 0 for each in tensors_of(args, {})
     )

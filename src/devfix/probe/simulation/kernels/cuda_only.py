@@ -5,7 +5,7 @@ They compute what the kernels in ATen/native/cuda do, and refuse what those refu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -13,11 +13,17 @@ import torch
 from .. import hooks
 from ..accelerators import devices, kinds
 from ..checks import mismatch
+from ..operator_tables.dtypes import SCALARS
 from ..operator_tables.plans import plan_of, special
 from ..tensors.unwrapping import MIXED, rewrap, unwrap_all
 
 _aten: Any = torch.ops.aten
 _REPORT = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+_C_NAMES = {
+    torch.int64: "long int", torch.int16: "short int", torch.int8: "signed char", torch.uint8: "unsigned char",
+    torch.float32: "float", torch.float64: "double", torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16",
+    torch.bool: "bool",
+}  # fmt: skip
 _K_TILE, _N_TILE, _LANES, _VALUES = 16, 8, 32, 8  # the last: of 4 bits, in one number of the packed weights
 
 
@@ -112,15 +118,37 @@ def _int4_product(input: Any, weight: Any, group: int, scales: Any) -> torch.Ten
     return product.to(torch.bfloat16)
 
 
-def _int8_product(one: Any, two: Any, **kwargs: Any) -> Any:
-    """Return a product of int8 matrices, of sizes that `_int_mm_out_cuda` in ATen/native/cuda/Blas.cpp takes."""
-    if one.dim() == two.dim() == 2 and one.shape[1] == two.shape[0]:
-        if one.shape[0] <= 16:
-            raise RuntimeError(f"self.size(0) needs to be greater than 16, but got {one.shape[0]}")
-        for name, size in (("self", one.shape[1]), ("mat2", two.shape[1])):
-            if size == 0 or size % 8:
-                raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
-    return _aten._int_mm(one, two, **kwargs)
+def _int8_product(one: Any, two: Any, *, out: Any = None) -> Any:
+    """Return a product of int8 matrices, of what `_int_mm_out_cuda` in ATen/native/cuda/Blas.cpp takes."""
+    for name, each in (("self", one), ("mat2", two)):
+        if each.dim() != 2:
+            raise RuntimeError(f"Expected {name} to be of dimension 2 but got {each.dim()}")
+    if one.shape[0] <= 16:
+        raise RuntimeError(f"self.size(0) needs to be greater than 16, but got {one.shape[0]}")
+    _expect_eights("self", one.shape[1])
+    if one.shape[1] != two.shape[0]:
+        sizes = f"{one.shape[1]} and {two.shape[0]}"
+        raise RuntimeError(f"self.size(1) needs to match mat2.size(0) but got {sizes}")
+    _expect_eights("mat2", two.shape[1])
+    if out is not None:
+        _expect_result(out, (one.shape[0], two.shape[1]))
+    for each in (one, two):
+        if each.dtype is not torch.int8:
+            raise RuntimeError(f"expected scalar type Char but found {SCALARS[each.dtype]}")
+    return _aten._int_mm(one, two) if out is None else _aten._int_mm.out(one, two, out=out)
+
+
+def _expect_eights(name: str, size: int) -> None:
+    if size == 0 or size % 8:
+        raise RuntimeError(f"{name}.size(1) needs to be greater than 0 and a multiple of 8, but got {size}")
+
+
+def _expect_result(out: Any, shape: tuple[int, int]) -> None:
+    if out.dtype is not torch.int32:
+        raise RuntimeError(f"Expected result dtype to be of type kInt but got {_C_NAMES.get(out.dtype, out.dtype)}")
+    for place, size in enumerate(shape):
+        if out.dim() > place and out.shape[place] != size:
+            raise RuntimeError(f"Expected result.size({place}) to be {size} but got {out.shape[place]}")
 
 
 def _sum_of_numbers(source: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -132,17 +160,9 @@ def _sum_of_numbers(source: Any, dim: Any = None, keepdim: bool = False, *, dtyp
     return result.to(source.dtype) if dtype is None else result
 
 
-_KERNELS: dict[str, Callable[..., Any]] = {
-    "aten::nansum": _sum_of_numbers,
-    "aten::_int_mm": _int8_product,
-    "aten::_convert_weight_to_int4pack": pack,
-    "aten::_weight_int4pack_mm": _int4_product,
-}
-for _name in ("mm", "bmm", "addmm", "baddbmm"):
-    _KERNELS[f"aten::{_name}.dtype"] = _KERNELS[f"aten::{_name}.dtype_out"] = _product(_name)
+_KERNELS: dict[str, Callable[..., Any]] = {}
 
 
-@special(*_KERNELS)
 def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run a kernel on the values of tensors of a GPU; for the host, and for other kinds of device, there is none."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
@@ -156,6 +176,23 @@ def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     hooks.on_created(result, func, args, kwargs)
     return result
 
+
+def on_cuda(kernels: Mapping[str, Callable[..., Any]]) -> None:
+    """Register kernels for CUDA by the operators' names ("aten::mm.dtype"): functions of the tensors' values."""
+    _KERNELS.update(kernels)
+    special(*kernels)(run)
+
+
+on_cuda(
+    {
+        "aten::nansum": _sum_of_numbers,
+        "aten::_int_mm": _int8_product,
+        "aten::_convert_weight_to_int4pack": pack,
+        "aten::_weight_int4pack_mm": _int4_product,
+    }
+)
+for _name in ("mm", "bmm", "addmm", "baddbmm"):
+    on_cuda({f"aten::{_name}.{form}": _product(_name) for form in ("dtype", "dtype_out")})
 
 # What the kernels in ATen/native/cuda ask of a GPU; the simulated one is an A100, of 8.0.
 _NEWER = {"_scaled_mm": ">= 9.0 or 8.9", "_scaled_mm_v2": ">= 9.0 or 8.9", "_scaled_grouped_mm": "= [9.0, 10.0]"}

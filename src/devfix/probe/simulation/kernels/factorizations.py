@@ -31,7 +31,11 @@ def decompose(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if driver not in _DRIVERS:
             raise RuntimeError(f"torch.linalg.svd: unknown svd driver {driver} in svd_cusolver computation. {_PAGE}")
         keywords["driver"] = None
-    return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
+    result = plan.op(*cells, **keywords)
+    if gpu is not None and gpu >= 0 and kinds.now().is_cuda:
+        # cuSOLVER computes V, whose transpose lies row by row (`svd_uses_cusolver` in BatchLinearAlgebra.cpp)
+        result = (*result[:2], result[2].contiguous())
+    return _place(plan, result, func, args, kwargs, gpu)
 
 
 @special("linalg_lstsq")

@@ -57,6 +57,7 @@ _SENTENCES = {
 # The same for parts of sentences: of products (cuda/Blas.cpp), and of convolutions (Convolution.cpp), whose inputs
 # oneDNN checks on the CPU.
 _PARTS = (
+    (re.compile(r"^max_pool3d_with_indices_out_cpu_template\(\)"), "max_pool3d_with_indices_out_cuda_template()"),
     (re.compile(r"^expected m1 and m2 to have"), "expected mat1 and mat2 to have"),
     (
         re.compile(r"^Input type \(torch\.(\w+)\) and (weight|bias) type \(torch\.(\w+)\) should be the same.*"),

@@ -18,6 +18,7 @@ from .kernels import (
     libraries,
     linear,
     normalization,
+    one_hot,
     optimizers,
     recurrent,
 )
@@ -54,6 +55,7 @@ _SUBJECTS: tuple[Any, ...] = (
     composites,
     linear,
     normalization,
+    one_hot,
     optimizers,
     recurrent,
     hosts,

@@ -23,7 +23,7 @@ OF_ONE = {
     "expm1": "default", "flip": "default", "floor": "default", "frac": "default", "isnan": "default",
     "log": "default", "log10": "default", "log1p": "default", "log2": "default", "logical_not": "default",
     "mean": "dim", "neg": "default", "prod": "default", "reciprocal": "default", "relu": "default", "repeat": "default",
-    "roll": "default", "round": "default", "rsqrt": "default", "sgn": "default", "sigmoid": "default",
+    "round": "default", "rsqrt": "default", "sgn": "default", "sigmoid": "default",
     "sign": "default", "sin": "default", "sinh": "default", "sqrt": "default", "sum": "dim_IntList", "tan": "default",
     "tanh": "default", "tril": "default", "triu": "default", "trunc": "default",
 }  # fmt: skip

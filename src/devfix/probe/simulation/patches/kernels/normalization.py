@@ -1,6 +1,7 @@
 """`group_norm`: its C++ keeps the memory format on the CPU and drops it elsewhere, which changes the last bits.
 
-The simulated GPU keeps it, so that a program computes the same numbers in both worlds. A trace has the operator itself.
+The simulated GPU computes in it, so that a program gets the same numbers in both worlds; the result is contiguous, as
+on CUDA (kernels/layouts.py). A trace has the operator itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 from torch._prims_common import suggest_memory_format
 
+from ...accelerators import kinds
 from ...patching import overridden, wrap
 
 _aten = torch.ops.aten
@@ -24,7 +26,7 @@ def _keep_dtype(original: Any) -> Any:
         parts = [item for item in (weight, bias) if item is not None]
         given = (input, *parts)
         plain = all(isinstance(item, torch.Tensor) and not overridden(item) for item in given)
-        if _tracing() is not None or not plain:
+        if _tracing() is not None or not plain or torch.is_autocast_enabled(kinds.now().name):
             return original(input, num_groups, weight, bias, eps, cudnn_enabled)
         gpu = input._devfix_gpu
         if gpu < 0 or input.is_contiguous() or any(item._devfix_gpu != gpu for item in parts):
