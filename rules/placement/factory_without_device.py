@@ -40,8 +40,13 @@ class FactoryWithoutDevice(CreationRule):
     message = "{name} was created by `{op}` on {device} in {made_at}, while it meets a tensor on {peer}."
 
     def explain(self, ctx: Context) -> str:
-        """Leave what a module holds to rules about modules, unless its constructor had the device in scope."""
+        """Leave what a module holds to rules about modules, unless its constructor had the device in scope.
+
+        Leave on the host what the program moves part by part, such as the batches of a series.
+        """
         reason, place = super().explain(ctx), ctx.created_at
+        if _is_moved_in_parts(ctx):
+            return ""
         if not reason or not ctx.is_held or place is None:
             return reason
         is_given = place.function.endswith("__init__") and has_device_name(ctx.failure, place, ctx.peer.device)
@@ -57,10 +62,32 @@ class FactoryWithoutDevice(CreationRule):
         """Name the device; for what a module holds, only if the constructor has a parameter for it."""
         if not ctx.is_held or site.device_parameter(ctx.target_device):
             yield from site.add_device()
-        if not ctx.is_held and site.call(*FACTORIES) is None:
+        if not ctx.is_held and site.call(*FACTORIES) is None and not _is_part(site):
             yield from site.move_result()
-        if not ctx.is_held and _is_trained(site):
+        if not ctx.is_held:
             yield from _ask_for_device(ctx, site)
+
+
+def _is_moved_in_parts(ctx: Context) -> bool:
+    """Return whether the program moves something else that was cut from what was created here."""
+    scope = [each for frame in ctx.failure.frames for each in frame.scope if each.kind == "tensor"]
+    histories = [*(each.history for each in ctx.failure.operands), *(each.history for each in scope)]
+    return any(
+        history[0] == ctx.creation
+        and any(event.kind == "view" for event in history)
+        and any(event.kind == "move" and event.device == ctx.target_device for event in history)
+        for history in histories
+        if history
+    )
+
+
+def _is_part(site: Site) -> bool:
+    """Return whether the call here constructs a part of something: moved alone, it would leave the others."""
+    call = site.call()
+    is_object = call is not None and last_name(call.func)[:1].isupper()
+    return (
+        is_object and call is not None and isinstance(site.file.parent(call), cst.Arg | cst.Element | cst.DictElement)
+    )
 
 
 def _is_trained(site: Site) -> bool:

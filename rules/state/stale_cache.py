@@ -20,6 +20,7 @@ from devfix.sdk import (
     code,
     definition,
     expression,
+    is_written,
     last_name,
     move_to,
     parameters,
@@ -31,7 +32,8 @@ from devfix.sdk import (
 class StaleCache(OperandRule):
     """Computes it again if the guard of the cache meets another device, and on the device of the argument.
 
-    A dictionary keeps one for each key: the device becomes a part of it.
+    A dictionary keeps one for each key: the device becomes a part of it. What is kept to be added to is created on the
+    device, and is never computed again.
     """
 
     supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
@@ -66,10 +68,11 @@ class StaleCache(OperandRule):
                 continue
             given = _find_given(file, guard)
             for device in [given] if given else _find_devices(ctx, place, method):
-                if not _is_string(ctx, place, device):
-                    edits: dict[cst.CSTNode, cst.CSTNode] = {
-                        guard.test: _or(guard.test, f"{attribute}.device != {device}")
-                    }
+                if _is_total(file, guard, attribute):
+                    edits = _placed(file, each, device) if not given else {}
+                    yield from rewrite(file, edits, f"Create `{attribute}` on `{device}`")
+                elif not _is_string(ctx, place, device):
+                    edits = {guard.test: _or(guard.test, f"{attribute}.device != {device}")}
                     edits |= {} if given else _placed(file, each, device)
                     yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
 
@@ -193,6 +196,11 @@ def _or(test: cst.BaseExpression, other: str) -> cst.BooleanOperation:
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
         test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return cst.BooleanOperation(test, cst.Or(), expression(other))
+
+
+def _is_total(file: File, guard: cst.If, attribute: str) -> bool:
+    """Return whether code writes into what is kept, after it was created: computed again, it would lose that."""
+    return is_written(file, file.class_of(guard) or file.module, attribute, except_in=guard.body)
 
 
 def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:

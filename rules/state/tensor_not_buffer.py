@@ -1,6 +1,6 @@
 """A module keeps a tensor as a plain attribute, which `.to()` does not move."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
@@ -11,6 +11,7 @@ from devfix.sdk import (
     File,
     OperandRule,
     Safety,
+    ScopeVariable,
     Sources,
     StoredAttribute,
     argument,
@@ -22,7 +23,11 @@ from devfix.sdk import (
     expression,
     imported_name,
     insert_after,
+    is_move,
+    is_never_moved,
+    join_changes,
     last_name,
+    move_to,
     register_as_buffer,
     register_parts,
     remove_keyword,
@@ -45,7 +50,7 @@ class TensorNotBuffer(OperandRule):
     A tensor that is trained, as `requires_grad` says, becomes a parameter, so that moves keep what an optimizer takes.
     An attribute that only other methods assign is registered empty. A container of tensors cannot be a buffer: its
     tensors are moved before they are used. An attribute to which a number is assigned is skipped, since a buffer
-    rejects it.
+    rejects it. A module that was never moved itself, such as a criterion, is moved where it is constructed, too.
     """
 
     def explain(self, ctx: Context) -> str:
@@ -53,6 +58,11 @@ class TensorNotBuffer(OperandRule):
         found = _find_unregistered(ctx)
         if found is None or found.module is None:
             return ""
+        if is_never_moved(ctx.failure, found.module, _moves(ctx)):
+            return (
+                f"`{found.whole}.{found.attribute}` is a plain attribute of {found.module.type}, which was never moved:"
+                f" it stayed on {ctx.operand.device}, and meets a tensor on {ctx.peer.device}."
+            )
         return (
             f"`{found.whole}.{found.attribute}` is a plain attribute of {found.module.type}: `.to()` moves parameters"
             f" and buffers, so it stayed on {ctx.operand.device} when the module went to {ctx.peer.device}."
@@ -84,13 +94,15 @@ class TensorNotBuffer(OperandRule):
                 yield from rewrite(file, trained, f"Make `self.{name}` a parameter", Safety.LIKELY)
                 continue
             calls = [(each, register_as_buffer(file, each)) for each in first if not _may_be_a_number(file, each)]
-            edits = {each: cst.Expr(call) for each, call in calls if call is not None}
+            edits: dict[cst.CSTNode, cst.CSTNode] = {each: cst.Expr(call) for each, call in calls if call is not None}
             if len(edits) == len(first):
-                yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
+                if is_never_moved(ctx.failure, found.module, _moves(ctx)):
+                    yield from _register_and_move(ctx, found.module, file, edits, name)
+                else:
+                    yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
         if not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
             yield from _part(ctx, found)
-        if holders and not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
-            yield from _declare(ctx, found, holders)
+            yield from _declare(ctx, found, holders) if holders else ()
 
 
 def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -104,6 +116,30 @@ def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression |
     if last_name(value.func) == "requires_grad_" and not value.args and isinstance(value.func, cst.Attribute):
         return expression(f"{written}({file.code(value.func.value)})")
     return None
+
+
+def _register_and_move(
+    ctx: Context, module: ScopeVariable, file: File, registered: Mapping[cst.CSTNode, cst.CSTNode], name: str
+) -> Iterator[Change]:
+    """Yield changes that also move a module that was never moved, at the call that constructed it."""
+    for site in ctx.construction_sites(module):
+        call = site.call()
+        for device in site.device_expressions() if call is not None else ():
+            assert call is not None
+            moved: dict[cst.CSTNode, cst.CSTNode] = {call: move_to(call, device)}
+            title = f"Register `self.{name}` as a buffer, and move its {module.type} to `{device}`"
+            if site.file.path == file.path:
+                yield from rewrite(file, {**registered, **moved}, title)
+                continue
+            pairs = ((file, registered), (site.file, moved))
+            parts = [next(rewrite(each, edits, title), None) for each, edits in pairs]
+            yield from filter(None, [join_changes(title, *parts)])
+        if site.is_in_constructor:  # the next one constructs what keeps the module
+            return
+
+
+def _moves(ctx: Context) -> Iterator[cst.Call]:
+    return (each.node for each in ctx.calls() if is_move(each.node))
 
 
 def _find_unregistered(ctx: Context) -> StoredAttribute | None:

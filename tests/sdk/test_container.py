@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
-from devfix.model import Diagnosis, SourceLocation
+from devfix.model import Diagnosis, NameRef, SourceLocation
 from devfix.sdk import Change, FixSite, Sources
 from devfix.sdk.fixes.container import move_container, move_list
 from devfix.sdk.fixes.factories import add_device_argument
@@ -119,3 +119,18 @@ def test_nothing_is_moved_in_files_that_must_stay_as_they_are(move: Move) -> Non
     )
     for each in calls:
         assert list(move(diagnosis, replace(spot, place=each), source)) == []
+
+
+@pytest.mark.parametrize(("call", "moved"), [("net(**tokens(x))", True), ("net(ids=ids, **tokens(x))", False)])
+def test_what_a_dictionary_without_a_name_holds_is_moved_in_the_call(call: str, moved: bool) -> None:
+    code = f"def net(ids):\n    return x + ids\ndef f(x, ids):\n    return {call}\n"
+    diagnosis, source = meeting(code, "x + ids", name="ids", function="net")
+    failing = replace(diagnosis.failure.frames[0], scope=(tensor("ids"),))
+    outer = replace(failing, place=place(code, call), scope=(tensor("x", "cuda:0"),))
+    operand = replace(diagnosis.failure.operands[1], names=(NameRef(1, "ids"),))
+    operands = (diagnosis.failure.operands[0], operand)
+    failure = replace(diagnosis.failure, frames=(outer, failing), operands=operands)
+    spot = FixSite("argument", outer.place, outer.scope, (), 0)
+    found = [after(each) for each in move_container(replace(diagnosis, failure=failure), spot, source)]
+    expected = ["tokens(x).to(x.device)", "{key: value.to(x.device) for key, value in tokens(x).items()}"]
+    assert found == [code.replace("tokens(x)", each) for each in expected] * moved

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import libcst as cst
 import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
 from devfix.model import Diagnosis, Event, Failure, ModuleOwner, ScopeVariable, SourceLocation
-from devfix.sdk import Sources, largest_misplaced_module, root_modules
+from devfix.sdk import Sources, is_never_moved, largest_misplaced_module, root_modules
 from devfix.sdk.fixes.modules import construction_sites, move_module_before, variable_in_frame
 
 CODE = "def f(x, model):\n    return model(x)\n"
@@ -144,3 +145,26 @@ def test_the_variable_of_a_comprehension_is_moved_where_it_is_called() -> None:
 
 def test_nothing_in_a_suite_on_one_line() -> None:
     assert moved("def f(x, model):\n    if model: model(x)\n", "model(x)") == []
+
+
+MADE, MOVED = (Event("made", "made", "", (place(CODE, "model(x)"),)), Event("move", "torch.nn.Module.to", "cuda:0"))
+
+
+@pytest.mark.parametrize(
+    ("scope", "moves", "expected"),
+    [
+        ([module("loss", "", history=(MADE,))], "", True),
+        ([module("self", "", history=(MADE,))], "", False),  # nothing says who holds it
+        ([module("trainer.loss", "", history=(MADE,))], "net.to(device)", True),
+        ([module("trainer.loss", "", history=(MADE,))], "self.loss.to(device)", False),
+        ([module("loss", "", type="Loss", history=(MADE,))], "Loss().to(device)", False),
+        ([module("net"), module("net[1]", "", history=(MADE,))], "", False),
+        ([module("net"), module("net.loss", "", history=(MADE,))], "", False),
+        ([module("network"), module("net", "", history=(MADE,))], "", True),
+        ([module("loss", "", history=(MADE, MOVED))], "", False),
+    ],
+)
+def test_a_module_was_never_moved(scope: list[ScopeVariable], moves: str, expected: bool) -> None:
+    failure = meeting(CODE, "model(x)", scope=scope)[0].failure
+    calls = [cst.ensure_type(cst.parse_expression(moves), cst.Call)] if moves else []
+    assert is_never_moved(failure, scope[-1], calls) is expected

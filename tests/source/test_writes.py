@@ -9,7 +9,7 @@ from mismatch_factory import main
 from devfix.sdk import outside_loops
 from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.source import File
-from devfix.source.queries.writes import is_alone, is_written_below, what_is_written
+from devfix.source.queries.writes import is_alone, is_written, is_written_below, what_is_written
 
 
 @pytest.mark.parametrize(
@@ -265,3 +265,13 @@ def test_a_variable_that_alone_holds_what_was_made_for_it(lines: str, expected: 
 def test_what_holds_it_afterwards_holds_what_it_has_become(lines: str, expected: bool) -> None:
     file = File("m.py", f"def f(n):\n    t = zeros(n)\n    {lines}\n".encode())
     assert is_alone(file, file.find(file.module, "USE")[0], "t", ["zeros"]) is expected
+
+
+def test_what_a_guard_itself_writes_is_no_later_write() -> None:
+    file = main(
+        "class A:\n    def f(self):\n        if self.t is None:\n            self.t = z\n            self.t[0] = 1\n"
+    )
+    guard = file.statement_of(file.find(file.module, "self.t")[0])
+    assert guard is not None
+    assert is_written(file, file.module, "self.t") and not is_written(file, file.module, "self.t", except_in=guard)
+    assert not is_written(file, file.module, "self.u")

@@ -24,7 +24,7 @@ from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_d
 from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has_device_name
 from devfix.sdk.fixes.followed_devices import followed
 from devfix.sdk.fixes.instances import is_of, passed_in
-from devfix.sdk.fixes.modules import largest_misplaced_module, root_modules
+from devfix.sdk.fixes.modules import is_never_moved, largest_misplaced_module, root_modules
 from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.parameters import device_parameter_added, parameter_added
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
@@ -69,6 +69,7 @@ from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of
 from devfix.source.queries.repository import Definition, Repository
+from devfix.source.queries.writes import is_written
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
 __version__ = "2.4"
@@ -150,10 +151,12 @@ __all__ = [
     "is_local",
     "is_loop_variable",
     "is_move",
+    "is_never_moved",
     "is_of",
     "is_passed_in",
     "is_selected_from",
     "is_spread",
+    "is_written",
     "is_written_to",
     "join_changes",
     "largest_misplaced_module",

@@ -10,6 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_before
@@ -30,6 +31,8 @@ def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iter
     root = file.root_at(spot.place) if file else None
     if file is None or root is None:
         return
+    if spot.kind == "argument" and not spot.expressions:
+        yield from _move_unnamed(diagnosis, spot, file, root)
     for name in dict.fromkeys(text.partition("[")[0] for text in spot.expressions if '["' in text):
         if not name.isidentifier() or not any(
             file.code(each.value) == name for each in file.within(root) if isinstance(each, cst.Arg)
@@ -46,6 +49,25 @@ def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iter
                 found = change(file, insert_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
                 if found:
                     yield found
+
+
+def _move_unnamed(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode) -> Iterator[Change]:
+    """Yield changes that move the dictionary without a name that a call takes: `net(**tokenizer(texts))`."""
+    given = [each.value for each in root.args if each.star == "**"] if isinstance(root, cst.Call) else []
+    if not isinstance(root, cst.Call) or len(given) != 1 or not isinstance(given[0], cst.Call):
+        return
+    passed = {each.keyword.value for each in root.args if each.keyword is not None}
+    below = [held for held in blamed_operand(diagnosis).names if spot.frame is not None and held.frame > spot.frame]
+    first = min((held.frame for held in below), default=0)
+    if not any(held.frame == first and held.expression not in passed for held in below):
+        return
+    made = file.code(given[0])
+    for anchor in device_expressions(diagnosis, spot, file):
+        for moved in (f"{made}.to({anchor})", f"{{key: value.to({anchor}) for key, value in {made}.items()}}"):
+            module = file.replaced({given[0]: cst.parse_expression(moved)})
+            found = change(file, module, f"Move what `{made}` holds to `{anchor}`")
+            if found:
+                yield found
 
 
 def _lines(file: File, name: str, anchor: str) -> list[str]:

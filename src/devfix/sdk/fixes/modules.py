@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -89,6 +89,30 @@ def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources
         call = file.call_at(place) if file is not None else None
         if call is not None and last_name(call.func) != "__init__":
             yield FixSite("construction", place, scope_at(failure, place))
+
+
+def is_never_moved(failure: Failure, module: ScopeVariable, moves: Iterable[cst.Call]) -> bool:
+    """Return whether neither a module was moved nor one that holds it, as far as running functions name them.
+
+    The history of a module without parameters has no moves, so that `moves`, the calls that move something, count if
+    they are called on one of its names, or where it is constructed.
+
+    >>> [is_never_moved(failure, each, []) for each in failure.frames[0].scope if each.kind == "module"][0]
+    False
+    """
+    modules = [(frame, each) for frame in failure.frames for each in frame.scope if each.kind == "module"]
+    named = [(frame, each.expression) for frame, each in modules if each.history == module.history != ()]
+    names = {name.rpartition(".")[2] for _, name in named if name != "self"}
+    is_held = any(
+        frame is around and name.startswith((f"{other.expression}.", f"{other.expression}["))
+        for frame, name in named
+        for around, other in modules
+    )
+    if not names or is_held or any(event.kind == "move" for event in module.history):
+        return False
+    receivers = [each.func.value for each in moves if isinstance(each.func, cst.Attribute)]
+    moved = [each.func if isinstance(each, cst.Call) else each for each in receivers]
+    return not any(last_name(each) in {*names, module.type} for each in moved)
 
 
 def outside_constructors(spots: list[FixSite]) -> list[FixSite]:

@@ -30,6 +30,17 @@ def is_written_below(file: File, node: cst.CSTNode, name: str) -> bool:
     return any(file.line_of(each) >= first and _writes(file, each, name) for each in file.within(function))
 
 
+def is_written(file: File, within: cst.CSTNode, name: str, except_in: cst.CSTNode | None = None) -> bool:
+    """Return whether code writes into the object of a name or attribute, outside of one of its parts.
+
+    >>> file = File("m.py", b"if self.sum is None:\\n    self.sum = zeros(3)\\nself.sum += x\\n")
+    >>> is_written(file, file.module, "self.sum"), is_written(file, file.module.body[0], "self.sum")
+    (True, False)
+    """
+    nodes = (each for each in file.within(within) if _writes(file, each, name))
+    return any(except_in is None or except_in not in file.ancestors(each) for each in nodes)
+
+
 def is_alone(file: File, node: cst.CSTNode, name: str, makers: Collection[str]) -> bool:
     """Return whether a variable is all that holds, until a node has run, what calls of some functions give it.
 

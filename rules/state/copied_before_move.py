@@ -1,0 +1,90 @@
+"""A module's weights are copied before the module is moved, and the copies stay where it was."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from devfix.sdk import CallSite, Change, Context, OperandRule, Safety, SourceLocation, assignments, rewrite
+
+Block = cst.IndentedBlock | cst.Module
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A block with the statement that copies at number `copied`, and the one that moves the module at `moved`."""
+
+    site: CallSite
+    block: Block
+    copied: int
+    moved: int
+
+
+class CopiedBeforeMove(OperandRule):
+    """Puts the statement that moves the module before the one that copies its weights."""
+
+    def explain(self, ctx: Context) -> str:
+        """Report a copy of what a module holds, made by a statement above the one that moves the module."""
+        found = None if ctx.is_held else next(_find_copied(ctx), None)
+        if found is None or found.site.statement is None:
+            return ""
+        return (
+            f"{ctx.name} was copied from a module on {ctx.operand.device} before"
+            f" `{found.site.file.code(found.site.statement).strip()}` moved that in {found.site.place.shown}."
+        )
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Put the statement that moves before the one that copies, in the block that contains both."""
+        for found in _find_copied(ctx):
+            body = list(found.block.body)
+            body.insert(found.copied, body.pop(found.moved))
+            new = found.block.with_changes(body=body)
+            module = new if isinstance(new, cst.Module) else found.site.file.replaced({found.block: new})
+            yield from rewrite(found.site.file, module, "Move the model before its weights are copied", Safety.LIKELY)
+
+
+def _find_copied(ctx: Context) -> Iterator[Copied]:
+    """Yield where a block copies what the operand was computed from, and moves the module that holds that below it."""
+    for place in _moves(ctx):
+        site = ctx.call_at(place, "to", "cuda")
+        is_line = site is not None and isinstance(site.statement, cst.SimpleStatementLine)
+        block = site.file.parent(site.statement) if is_line and site is not None and site.statement else None
+        if (
+            site is None
+            or not isinstance(site.receiver, cst.Name)
+            or not isinstance(block, cst.IndentedBlock | cst.Module)
+        ):
+            continue
+        assert isinstance(site.statement, cst.SimpleStatementLine)
+        body, text = list(block.body), site.receiver.value
+        moved = next(number for number, each in enumerate(body) if each is site.statement)
+        given = max(
+            (number for number, each in enumerate(body[:moved]) if assignments(site.file, text, each)), default=-1
+        )
+        copied = [number for number in range(given + 1, moved) if _keeps(ctx, site, body[number])]
+        if len(site.statement.body) == 1 and copied and site.file.find(body[copied[0]], text):
+            yield Copied(site, block, copied[0], moved)
+            return
+
+
+def _keeps(ctx: Context, site: CallSite, line: cst.CSTNode) -> bool:
+    """Return whether a statement computed the operand, or assigned what holds it, such as an average of a model."""
+    places = [place for event in ctx.operand.history[1:] for place in event.places if place.owned]
+    here = [place for place in places if (place.path, place.function) == (site.place.path, site.place.function)]
+    roots = [site.file.root_at(place) for place in here]
+    if any(line is each for root in roots if root is not None for each in (root, *site.file.ancestors(root))):
+        return True
+    frames = ctx.failure.frames
+    held = [each.expression for each in ctx.operand.names if frames[each.frame].place.function == site.place.function]
+    names = [name[: dot.start()] for name in held for dot in re.finditer(r"[.\[]|$", name)]
+    return any(assignments(site.file, name, line) for name in names)
+
+
+def _moves(ctx: Context) -> list[SourceLocation]:
+    """Return where owned code moved modules that the running functions know to the target device, without repeats."""
+    scopes = (each for frame in ctx.failure.owned_frames for each in frame.scope if each.kind == "module")
+    moves = (event for each in scopes for event in each.history if event.kind == "move")
+    return list(
+        dict.fromkeys(each.owned_place for each in moves if each.owned_place and each.device == ctx.target_device)
+    )
