@@ -49,3 +49,26 @@ def test_takes_the_dtypes_that_cuda_takes() -> None:
     found = {name: what for name, what in report["differences"].items() if not name.startswith(tuple(EXCEPTIONS))}
     assert not found, json.dumps(found, indent=1)
     assert report["tried"] >= 2500
+
+
+# Operators that take what the database calls wrong, or refuse it in other words; each with the reason.
+WRONG = {
+    "clamp_max": "the database's input is right: a number is taken as a bound",
+    "clamp_min": "the database's input is right: a number is taken as a bound",
+    "__rmod__": "returns NotImplemented, as Python's operators do",
+    "__rpow__": "returns NotImplemented, as Python's operators do",
+    "__rsub__": "returns NotImplemented, as Python's operators do",
+    "median": "more than 25 dimensions are taken, as by the CPU",
+    "histogramdd": "CUDA has no kernel for it",
+}
+
+
+@pytest.mark.exhaustive
+def test_refuses_wrong_inputs_in_the_words_of_the_database() -> None:
+    command = [sys.executable, str(FOLDER / "run_errors.py")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    report = json.loads(done.stdout.splitlines()[-1])
+    found = {name: what for name, what in report["differences"].items() if name not in WRONG}
+    assert not found, json.dumps(found, indent=1)
+    assert report["tried"] >= 600

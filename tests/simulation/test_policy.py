@@ -43,6 +43,7 @@ CLASSES = {
     "iterator": SAME + r"but found at least two devices, \S+ and \S+!$",
     "index": r"indices should be either on cpu or on the same device as the indexed tensor \(",
     "convolution": r"Input type \(torch\.\S+\) and (weight|bias) type \(torch\.\S+\) should be the same",
+    "in the kernel": r"iter\.device\(arg\)\.is_cuda\(\) INTERNAL ASSERT FAILED .* expected a CUDA device but found cpu",
     "by hand": "|".join(map(re.escape, BY_HAND)),
 }
 

@@ -48,16 +48,21 @@ def normalizing_groups(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 def normalizing_batches(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`cudnn_batch_norm` in ATen/native/cudnn/BatchNorm.cpp, which takes no narrower weight."""
     source, weight, bias = cells[0], cells[1], cells[2]
-    if weight is None or bias is None or source.dtype in HALVES or not torch.backends.cudnn.enabled:
+    if weight is None or bias is None or not torch.backends.cudnn.enabled:
         return
-    names = ("weight", "bias", "running_mean", "running_var")
-    for place, (name, given) in enumerate(zip(names, cells[1:5], strict=False), 2):
-        if given is not None and given.dtype is not source.dtype:
-            types = [f"torch.cuda.{SCALARS[each.dtype]}Tensor" for each in (source, given)]
+    if source.dtype in HALVES and (source.dtype, weight.dtype) != (torch.float16, torch.float32):
+        return  # not by cuDNN (`_batch_norm_impl_index` in Normalization.cpp)
+    names = ("input", "weight", "bias", "running_mean", "running_var")
+    # The weight of halves is of float32, and the rest like it.
+    first = 1 if source.dtype is torch.float16 else 0
+    for place, given in enumerate(cells[first + 1 : 5], first + 2):
+        expected = cells[first]
+        if given is not None and given.dtype is not expected.dtype:
+            types = [f"torch.cuda.{SCALARS[each.dtype]}Tensor" for each in (expected, given)]
+            one, two = f"#{first + 1} '{names[first]}'", f"#{place} '{names[place - 1]}'"
             raise RuntimeError(
-                f"Expected tensor for argument #1 'input' to have the same type as tensor for argument #{place} "
-                f"'{name}'; but type {types[0]} does not equal {types[1]} (while checking arguments for "
-                "cudnn_batch_norm)"
+                f"Expected tensor for argument {one} to have the same type as tensor for argument {two}; but type "
+                f"{types[0]} does not equal {types[1]} (while checking arguments for cudnn_batch_norm)"
             )
 
 

@@ -18,9 +18,11 @@ from ..checks import cuda_refusals as _refused  # noqa: F401 - registers what CU
 from ..checks import device_asserts, mismatch
 from ..checks import mps_refusals as _refusing  # noqa: F401 - registers what MPS's kernels refuse
 from ..kernels import cuda_only as _only  # noqa: F401 - registers how operators run
+from ..kernels import cudnn_operators as _by_cudnn  # noqa: F401 - likewise
 from ..kernels import factorizations as _factoring  # noqa: F401 - likewise
+from ..kernels import fused_attention as _attending  # noqa: F401 - likewise
+from ..kernels import half_to_float, integer_division, own_kernels, widening
 from ..kernels import host_only as _host_only  # noqa: F401 - likewise
-from ..kernels import integer_division, own_kernels, widening
 from ..kernels import layouts as _laying_out  # noqa: F401 - likewise
 from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
 from ..kernels import special_ops as _running  # noqa: F401 - likewise
@@ -129,6 +131,8 @@ def otherwise(error: Exception, plan: Any, func: Any, args: Any, kwargs: Any, ce
         return own_kernels.run(func, args, kwargs)
     if on_gpu and integer_division.helps(error):
         result = integer_division.run(plan, cells, keywords)
+    elif on_gpu and kinds.now().is_cuda and half_to_float.helps(plan, cells):
+        result = half_to_float.run(plan, cells, keywords)
     elif numbers.among(plan, cells) and numbers.refused(error):
         result = plan.op(*numbers.as_tensors(plan, cells), **keywords)
     else:

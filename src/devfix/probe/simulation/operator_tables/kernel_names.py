@@ -48,8 +48,9 @@ BY_KERNEL = {
 
 _SPOKEN = re.compile(r"\"([\w.]+)\" not implemented for '(\w+)'")
 _TYPE = re.compile(r"(?<=but got )(CPU(?=\w+Type instead)|torch\.(?=\w+Tensor instead))")
-# Sentences of the CPU's kernels, and what stands in their place in ATen/native/cuda (Sort.cpp, TensorTopK.cu).
+# Sentences of the CPU's kernels, and what is in their place in ATen/native/cuda (SoftMax.cu, Sort.cpp, TensorTopK.cu).
 _SENTENCES = {
+    "softmax with half to float conversion is not supported on CPU": "conversion is supported for Half type only",
     " Sort does not support complex dtypes on CPU": "Sort currently does not support complex dtypes on CUDA.",
     " topk does not support complex dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
     "topk does not support bool dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
@@ -57,6 +58,7 @@ _SENTENCES = {
 # The same for parts of sentences: of products (cuda/Blas.cpp), and of convolutions (Convolution.cpp), whose inputs
 # oneDNN checks on the CPU.
 _PARTS = (
+    (re.compile(r"(?<=with arguments from the ')(\w*)CPU(?=' backend)"), r"\1CUDA"),
     (re.compile(r"^max_pool3d_with_indices_out_cpu_template\(\)"), "max_pool3d_with_indices_out_cuda_template()"),
     (re.compile(r"^expected m1 and m2 to have"), "expected mat1 and mat2 to have"),
     (

@@ -25,9 +25,7 @@ def _scattering(original: Any) -> Any:
         if not composite_path.alone() or type(num_classes) is not int:
             return original(tensor, num_classes)
         if num_classes < 1 and num_classes != -1:
-            error = RuntimeError("num_classes should be positive")
-            hooks.failed(error, "torch.nn.functional.one_hot", (tensor, num_classes), {})
-            raise error
+            raise _without_classes(tensor, num_classes)
         least, most = tensor._devfix_held.aminmax()
         count = int(most) + 1 if num_classes == -1 else num_classes
         if int(least) >= 0 and int(most) < count:
@@ -36,6 +34,13 @@ def _scattering(original: Any) -> Any:
         return empty.scatter_(-1, tensor.unsqueeze(-1), 1)
 
     return one_hot
+
+
+def _without_classes(*args: Any) -> RuntimeError:
+    """Report and return the error; no frame of its traceback keeps it, and the tensor with it."""
+    error = RuntimeError("num_classes should be positive")
+    hooks.failed(error, "torch.nn.functional.one_hot", args, {})
+    return error
 
 
 def install() -> None:
