@@ -17,9 +17,11 @@ from devfix.sdk import (
     Safety,
     StoredAttribute,
     add_keyword,
+    argument,
     creates_on_default_device,
     device_parameter_added,
     is_move,
+    move_to,
     remove_move,
     rewrite,
     stored_attributes,
@@ -27,6 +29,7 @@ from devfix.sdk import (
 
 MOST = 6  # attributes moved by one change; an object with more needs its own method
 MOVERS = ("to", "cuda", "_apply")
+DRAWN = ("rand", "randn", "randint", "randperm", "normal", "bernoulli")  # other numbers on another device
 ITEMS = ("__getitem__", "__iter__", "__next__")  # of a data set or a loader
 
 
@@ -103,15 +106,23 @@ def _created_there(
     calls = [each for each in file.within(constructor) if isinstance(each, cst.Call)]
     own = [each for each in calls if file.function_of(each) is constructor]
     factories = [each for each in own if creates_on_default_device(file, each)]
+    drawn = [each for each in own if _is_drawn(file, each)]
     owner = made.place.function.rpartition(".")[0]
     if given := made.device_parameter(ctx.target_device):
-        edits = {each: add_keyword(each, "device", given) for each in factories}
+        edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", given) for each in factories}
+        edits |= {each: move_to(each, given) for each in drawn}
         yield from rewrite(file, edits, f"Create the tensors of {owner} on its `{given}`", Safety.SAFE)
         return
     for device in devices:
         title = f"Create the tensors of {owner} on `{device}`, by a parameter `device`"
         where = (ctx.repository, Definition(file, constructor), site.node, device)
-        yield from device_parameter_added(*where, factories, title, Safety.LIKELY)
+        yield from device_parameter_added(*where, factories, title, Safety.LIKELY, drawn)
+
+
+def _is_drawn(file: File, call: cst.Call) -> bool:
+    """Return whether a call draws a tensor on the host that is assigned as it is: `self.start = torch.rand(3)`."""
+    is_plain = isinstance(file.parent(call), cst.Assign) and argument(call, "device") is None
+    return is_plain and file.qualified_name(call.func) in {f"torch.{name}" for name in DRAWN}
 
 
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:

@@ -13,7 +13,15 @@ from devfix.sdk.trace.operands import DEVICE_KINDS, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File
 from devfix.source.edits.device_arguments import is_moved_below, is_moved_late
-from devfix.source.queries.bound_names import is_bound, is_left_by_loop, is_local, is_of_script, knows, root_name
+from devfix.source.queries.bound_names import (
+    is_bound,
+    is_left_by_loop,
+    is_local,
+    is_of_script,
+    is_taken_over,
+    knows,
+    root_name,
+)
 from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
@@ -23,6 +31,8 @@ STATISTICS = re.compile(r"\.(running_mean|running_var|num_batches_tracked)$")  #
 PRIVATE = re.compile(r"\._\w*device$")
 OPTIONAL = 2.0  # penalty of what may be no tensor in other calls: optional parameters, attributes left None, …
 KEY = re.compile(r"""\[(["'])(.+?)\1\]""")
+PART = re.compile(r"self\.\w+\W.*\.device$")
+GIVEN = 2.6  # penalty of a weight of a module that a caller gives: another one has other parts
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
 SCRIPT = 4.0  # more, if no function of the file reads it: a class or a helper knows nothing of the script around it
 SIZED = 0.3  # bonus of a tensor whose size or type is read where the device is wanted
@@ -90,7 +100,12 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         optional |= is_left_by_loop(file, node, root)
         is_unread = file.binds_anywhere(root) and not is_local(function, root) and not knows(file, function, root)
         is_weak = is_undeclared_attribute(file, text) or (attribute is not None and is_moved_late(file, attribute[0]))
-        return OPTIONAL * optional + UNUSED * is_weak + (UNUSED + SCRIPT) * is_unread  # `x` where `self.x` is read
+        given = GIVEN * (
+            PART.match(text) is not None and attribute is not None and is_taken_over(file, node, attribute[0])
+        )
+        return (
+            OPTIONAL * optional + UNUSED * is_weak + (UNUSED + SCRIPT) * is_unread + given
+        )  # `x` where `self.x` is read
     if not text.isidentifier() or knows(file, function, text):
         return 0.0
     return UNUSED + SCRIPT * is_of_script(file, node, text)
@@ -145,7 +160,7 @@ def _is_given(spot: FixSite, text: str) -> float:
     """Return the penalty of a weight of a module that is not the function's own: another one has other parts."""
     root, owner = re.split(r"[.\[]", text)[0], text.rpartition(".")[0]
     names = {root, owner} if root != "self" else set()
-    return 2.6 * any(each.kind == "module" and each.expression in names for each in spot.scope)
+    return GIVEN * any(each.kind == "module" and each.expression in names for each in spot.scope)
 
 
 def _has_parameters(spot: FixSite, module: str) -> bool:

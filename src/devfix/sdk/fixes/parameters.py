@@ -10,7 +10,7 @@ import libcst as cst
 from devfix.model import Safety
 from devfix.sdk.changes import Change, join_changes, rewrite
 from devfix.source import File
-from devfix.source.edits.expressions import add_keyword, argument, expression
+from devfix.source.edits.expressions import add_keyword, argument, expression, move_to
 from devfix.source.queries.reading import parameters
 from devfix.source.queries.repository import Definition, Repository
 
@@ -69,10 +69,12 @@ def device_parameter_added(
     factories: Sequence[cst.Call],
     title: str,
     safety: Safety = Safety.SAFE,
+    moved: Sequence[cst.Call] = (),
 ) -> Iterator[Change]:
     """Yield a change by which a function creates tensors on a device that the call `ran` passes; other calls pass none.
 
-    `factories` are the calls in the function that create them. Yields nothing if the function knows a `device` already,
+    `factories` are the calls in the function that create them, and `moved` those whose results are moved, since they
+    would draw other numbers there. Yields nothing if the function knows a `device` already,
     takes `**` arguments, which may have one, or if the call is not known to be one of its own.
 
     >>> forward = ctx.repository.definition("main.Model.forward")
@@ -92,6 +94,7 @@ def device_parameter_added(
     if not any(call is ran for _, call in repository.callers(function)):
         return
     inside: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
+    inside |= {each: move_to(each, "device") for each in moved}
     passed = partial(_passed_by, ran, device)
     yield from parameter_added(repository, function, "device", passed, "None", title, safety, inside)
 

@@ -8,7 +8,10 @@ from functools import lru_cache
 
 import libcst as cst
 
-from devfix.source import File
+from devfix.source import File, last_name
+from devfix.source.queries.reading import assignments, parameters
+
+COPIES = ("copy", "deepcopy")
 
 
 def root_name(text: str) -> str:
@@ -184,3 +187,24 @@ def _uses(file: File, within: cst.CSTNode, name: str) -> list[cst.BaseExpression
         for node, parent in parents
         if node is not (getattr(parent, "keyword", None) or getattr(parent, "attr", None))
     ]
+
+
+def is_taken_over(file: File, node: cst.CSTNode, attribute: str) -> bool:
+    """Return whether the class around a node assigns an attribute what a parameter gives it, or a copy of that.
+
+    >>> lines = b"class A:\\n    def f(self, net, n):\\n        self.a = copy(net).eval()\\n        self.b = L(n)\\n"
+    >>> file = File("m.py", lines)
+    >>> [is_taken_over(file, file.find(file.module, "n")[0], each) for each in ("self.a", "self.b")]
+    [True, False]
+    """
+    holder = file.class_of(node)
+    for each in assignments(file, attribute, holder) if holder is not None else ():
+        function, value = file.function_of(each), each.value
+        while isinstance(value, cst.Call):
+            if last_name(value.func) in COPIES and value.args:
+                value = value.args[0].value
+            else:
+                value = value.func.value if isinstance(value.func, cst.Attribute) else None
+        if function is not None and isinstance(value, cst.Name) and value.value in parameters(function)[1:]:
+            return True
+    return False
