@@ -72,7 +72,7 @@ from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.writes import is_written
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.4"
+__version__ = "2.5"
 
 __all__ = [
     "FACTORIES",
