@@ -42,7 +42,7 @@ def read(folder: Path) -> Iterator[Snippet]:
 def run(snippet: Snippet) -> str:
     """Run a snippet in the current world: return "ok", or the exception's type and message.
 
-    The default device and dtype are reset after it, since all snippets share a process.
+    The stream, the default device and dtype are reset after it, since all snippets share a process.
     """
     file = f"<{snippet.title}>"
     # TorchScript reads the source of what it compiles.
@@ -53,6 +53,8 @@ def run(snippet: Snippet) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     finally:
+        if torch.cuda.is_initialized():  # a capture that fails leaves its stream current, as on CUDA
+            torch.cuda.set_stream(torch.cuda.default_stream())
         torch.set_default_device(None)
         torch.set_default_dtype(torch.float32)
     return "ok"

@@ -19,7 +19,8 @@ from . import composite_path
 # Operators whose results or copies the host waits for.
 WAITING = (
     "_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "equal",
-    "_to_copy", "copy_", "is_nonzero",
+    "_to_copy", "copy_", "is_nonzero", "bincount", "multinomial", "_linalg_check_errors", "index", "index_put_",
+    "_index_put_impl_", "repeat_interleave",
 )  # fmt: skip
 _capturing: list[Any] = []
 _mode = [0]
@@ -35,7 +36,7 @@ def active() -> bool:
 def check() -> None:
     """Raise CUDA's error if a graph is being captured, during which the host must not wait."""
     if _capturing:
-        _capturing[-1].failed = True
+        _capturing[-1]._devfix_failed = True
         raise messages.while_capturing()
 
 
@@ -154,27 +155,52 @@ def _devices(func: Any, args: Any, kwargs: Any) -> tuple[bool, bool]:
     return on_gpu or to_gpu, crosses and not pinned
 
 
+def _waits(func: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether an operator waits with these arguments, of those that do not with all."""
+    name = func._schema.name.split("::")[-1]
+    if name == "multinomial":  # checks the values if none is drawn twice (native/Distributions.cpp)
+        return not (args[2] if len(args) > 2 else kwargs.get("replacement", False))
+    if name.startswith(("index", "_index_put")):  # a mask becomes as many indices as it has true elements (`nonzero`)
+        given = [item for item in args[1] if isinstance(item, Tensor)] if len(args) > 1 else []
+        values = args[2] if len(args) > 2 else None
+        return any(item.dtype in _MASKS for item in given) and (values is None or values.numel() > 1)
+    return not (name == "repeat_interleave" and kwargs.get("output_size") is not None)
+
+
+_MASKS = (torch.bool, torch.uint8)
 _COPIES = ("_to_copy", "copy_")
 
 
 def _forbid(func: Any, args: Any, kwargs: Any) -> None:
     touches, pageable = _devices(func, args, kwargs)
-    if not touches or not _capturing:
+    if not touches or not _capturing or not _waits(func, args, kwargs):
         return
     if func._schema.name.split("::")[-1] in _COPIES:
         if pageable:
-            _capturing[-1].failed = True
-            raise RuntimeError(
-                "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
-                "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
-            )
+            _refuse_copy()
         return
     check()
 
 
+def _refuse_copy() -> None:
+    _capturing[-1]._devfix_failed = True
+    raise RuntimeError(
+        "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
+        "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
+    )
+
+
+def copied() -> None:
+    """Note that the host has copied a tensor of a GPU past the dispatcher (`tolist`), into pageable memory."""
+    if _capturing:
+        _refuse_copy()
+    told_of()
+
+
 def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
     touches, pageable = _devices(func, args, kwargs)
-    waits = pageable and not kwargs.get("non_blocking") if func._schema.name.split("::")[-1] in _COPIES else touches
+    is_copy = func._schema.name.split("::")[-1] in _COPIES
+    waits = pageable and not kwargs.get("non_blocking") if is_copy else touches and _waits(func, args, kwargs)
     if waits:
         told_of()
 

@@ -7,17 +7,24 @@ the capture ends, since a capture computes nothing on CUDA.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ...accelerators import messages
+from ...accelerators import devices, messages
 from ...dispatcher import graph_capture
 from ...operator_tables.plans import plan_of
-from ...patching import replace
+from ...patching import replace, undo_with
 from ...tensors.tensor import Tensor
 from ...tensors.unwrapping import tensors_of
+from ..accelerators import stream_pools
+from ..accelerators.rebasing import rebased
+
+_MODES = ("global", "thread_local", "relaxed")
+_numbers: Iterator[int] = itertools.count(1)
+_made: dict[Any, Any] = {}  # by PyTorch's class: a world that is entered again has the same one
 
 
 class _Recorder(TorchDispatchMode):
@@ -56,67 +63,106 @@ class _Recorder(TorchDispatchMode):
         return result
 
 
-class CUDAGraph:
-    """The operators that ran between `capture_begin` and `capture_end`."""
+class Graph:
+    """The operators that ran between `capture_begin` and `capture_end`: the base of `torch.cuda.CUDAGraph`.
 
-    def __init__(self, keep_graph: bool = False) -> None:
-        self._steps: list[Any] = []
-        self._recorder: Any = None
-        self._captured = False
-        self.failed = False
+    Its refusals are those of ATen/cuda/CUDAGraph.cpp.
+    """
 
-    def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
+    def __new__(cls, keep_graph: bool = False) -> Any:
+        """Return an empty graph."""
+        made: Any = object.__new__(cls)
+        made._devfix_steps, made._devfix_recorder, made._devfix_pool = [], None, None
+        made._devfix_captured, made._devfix_keeps, made._devfix_failed = False, keep_graph, False
+        return made
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
+    def capture_begin(self: Any, pool: Any = None, capture_error_mode: str = "global") -> None:
         """Record operators from here on."""
-        if torch.cuda.current_stream().cuda_stream == 0:
+        if capture_error_mode not in _MODES:
+            text = "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got "
+            raise RuntimeError(text + str(capture_error_mode))
+        if self._devfix_captured:
+            text = (
+                "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance."
+            )
+            raise RuntimeError(text)
+        if not stream_pools.current(devices.current()):
             text = "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay "
             raise RuntimeError(text + "them on the default stream.)")
-        self._steps.clear()
-        self.failed = False
+        if self._devfix_recorder is not None or graph_capture.active():
+            graph_capture.check()
+        self._devfix_steps.clear()
+        self._devfix_failed = False
+        self._devfix_pool = (next(_numbers), 0) if pool is None else pool
         graph_capture.begin(self)
-        self._recorder = _Recorder(self._steps)
-        self._recorder.__enter__()
+        self._devfix_recorder = _Recorder(self._devfix_steps)
+        self._devfix_recorder.__enter__()
 
-    def capture_end(self) -> None:
+    def capture_end(self: Any) -> None:
         """Stop recording."""
-        if self._recorder is None:
+        recorder, self._devfix_recorder = self._devfix_recorder, None
+        if recorder is None:
             raise messages.cuda_error("operation not permitted", "cudaErrorIllegalState")
-        self._recorder.__exit__(None, None, None)
+        recorder.__exit__(None, None, None)
         graph_capture.end()
-        self._recorder.take_back()
-        self._recorder = None
-        if self.failed:
+        recorder.take_back()
+        if self._devfix_failed:
             text = "operation failed due to a previous error during capture"
             raise messages.cuda_error(text, "cudaErrorStreamCaptureInvalidated")
-        self._captured = True
+        self._devfix_captured = True
 
-    def replay(self) -> None:
+    def replay(self: Any) -> None:
         """Run the operators again, writing to the tensors that the capture created."""
-        if not self._captured:
+        if not self._devfix_captured:
             raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
         with torch.no_grad():
-            for func, args, kwargs, result in self._steps:
+            for func, args, kwargs, result in self._devfix_steps:
                 _rewrite(result, func(*args, **kwargs))
 
-    def reset(self) -> None:
+    def reset(self: Any) -> None:
         """Forget the operators."""
-        self._steps.clear()
-        self._captured = False
+        self._devfix_steps.clear()
+        self._devfix_captured = False
 
-    def instantiate(self) -> None:
+    def instantiate(self: Any) -> None:
         """Prepare nothing more."""
+        if not self._devfix_keeps:
+            raise RuntimeError("instantiate() is intended to be called by the user only when keep_graph=true")
 
-    def register_generator_state(self, generator: Any) -> None:
+    def register_generator_state(self: Any, generator: Any) -> None:
         """Register a generator that draws inside the graph."""
 
-    def enable_debug_mode(self) -> None:
+    def enable_debug_mode(self: Any) -> None:
         """Keep nothing for a dump."""
 
-    def debug_dump(self, debug_path: str) -> None:
+    def debug_dump(self: Any, debug_path: str) -> None:
         """Dump nothing."""
 
-    def pool(self) -> Any:
-        """Return a token for a memory pool."""
-        return (0, id(self))
+    def pool(self: Any) -> Any:
+        """Return a token for the memory pool."""
+        if not self._devfix_captured:
+            raise RuntimeError("Called CUDAGraph::pool() without a preceding successful capture.")
+        return self._devfix_pool
+
+    def raw_cuda_graph(self: Any) -> int:
+        """Return the address of the graph, which it has to keep."""
+        if not self._devfix_keeps:
+            text = (
+                "You cannot access the raw cudaGraph_t instance unless CUDAGraph was initialized with keep_graph=true"
+            )
+            raise RuntimeError(text)
+        if not self._devfix_captured:
+            raise RuntimeError("You cannot access the raw cudaGraph_t instance until capture_end() has been called")
+        return id(self)
+
+    def raw_cuda_graph_exec(self: Any) -> int:
+        """Return the address of the graph that is ready to run."""
+        if not self._devfix_captured:
+            raise RuntimeError("You cannot access the raw cudaGraphExec_t instance until instantiate() has been called")
+        return id(self)
 
 
 def _rewrite(old: Any, new: Any) -> None:
@@ -127,34 +173,22 @@ def _rewrite(old: Any, new: Any) -> None:
         old.detach().copy_(new.detach())
 
 
-class graph:
-    """Capture the operators of a `with` block."""
-
-    def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, **kwargs: Any) -> None:
-        self.cuda_graph = cuda_graph
-        self.capture_stream = torch.cuda.Stream() if stream is None else stream
-        self._context = torch.cuda.stream(self.capture_stream)
-
-    def __enter__(self) -> None:
-        self._context.__enter__()
-        self.cuda_graph.capture_begin()
-
-    def __exit__(self, *error: Any) -> None:
-        try:
-            self.cuda_graph.capture_end()
-        finally:
-            self._context.__exit__(*error)
+def _forget_stream() -> None:
+    torch.cuda.graphs.graph.default_capture_stream = None
 
 
-def _callables(callables: Any, sample_args: Any, *args: Any, **kwargs: Any) -> Any:
-    return callables
+def _pool_handle() -> tuple[int, int]:
+    return (0, next(_numbers))
 
 
 def install() -> None:
-    """Patch graphs."""
-    for name, new in (("CUDAGraph", CUDAGraph), ("graph", graph), ("make_graphed_callables", _callables)):
-        for owner in (torch.cuda, getattr(torch.cuda, "graphs", None)):
-            if owner is not None and hasattr(owner, name):
-                replace(owner, name, new)
-    numbers = itertools.count(1)
-    replace(torch.cuda, "graph_pool_handle", lambda: (0, next(numbers)))
+    """Patch what PyTorch's own graphs, their context and `make_graphed_callables` stand on."""
+    part = torch.cuda.graphs
+    if part.CUDAGraph not in _made:
+        _made[part.CUDAGraph] = rebased(part.CUDAGraph, Graph)
+    graph = _made[part.CUDAGraph]
+    for owner in (torch.cuda, part):
+        replace(owner, "CUDAGraph", graph)
+    replace(part, "_graph_pool_handle", _pool_handle)
+    _forget_stream()  # which belongs to a world
+    undo_with(_forget_stream)

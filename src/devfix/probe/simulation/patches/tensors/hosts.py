@@ -8,6 +8,7 @@ import torch
 
 from ... import hooks
 from ...accelerators import kinds, messages
+from ...dispatcher import graph_capture
 from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
 
@@ -88,6 +89,7 @@ def _on_host(name: str) -> None:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             held = None if overridden(self) else self._devfix_held
             if held is not None:
+                graph_capture.copied()
                 hooks.read(self, f"torch.Tensor.{name}")
             return original(self if held is None else held, *args, **kwargs)
 
