@@ -19,6 +19,7 @@ WEIGHT = tensor("self.net.weight", "cuda:0", type="torch.nn.parameter.Parameter"
         ("net", "next(self.net.parameters()).device"),
         ("copy.deepcopy(net).requires_grad_(False)", "next(self.net.parameters()).device"),
         ("nn.Linear(net, net)", "self.net.weight.device"),
+        ("net; use(self.net.weight)", "self.net.weight.device"),  # the file counts on that part
     ],
 )
 def test_no_part_of_a_module_that_a_caller_gives(value: str, expected: str) -> None:

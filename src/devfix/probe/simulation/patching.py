@@ -56,6 +56,7 @@ def _named(new: Any, known: Any) -> Any:
         return new  # `wrap` has named it
     made = types.FunctionType(new.__code__, new.__globals__, known.__name__, new.__defaults__, new.__closure__)
     made.__kwdefaults__ = new.__kwdefaults__
+    made.__dict__.update(vars(new))  # Dynamo of 2.14 asks `torch.cuda.use_mem_pool` for its `__wrapped__`
     made.__qualname__, made.__module__, made.__doc__ = known.__qualname__, known.__module__, known.__doc__
     with contextlib.suppress(TypeError, ValueError):
         setattr(made, "__signature__", inspect.signature(known))  # noqa: B010 - unknown to the types

@@ -31,7 +31,7 @@ STATISTICS = re.compile(r"\.(running_mean|running_var|num_batches_tracked)$")  #
 PRIVATE = re.compile(r"\._\w*device$")
 OPTIONAL = 2.0  # penalty of what may be no tensor in other calls: optional parameters, attributes left None, …
 KEY = re.compile(r"""\[(["'])(.+?)\1\]""")
-PART = re.compile(r"self\.\w+\W.*\.device$")
+PART = re.compile(r"(self\.\w+)\W.*\.device$")
 GIVEN = 2.6  # penalty of a weight of a module that a caller gives: another one has other parts
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
 SCRIPT = 4.0  # more, if no function of the file reads it: a class or a helper knows nothing of the script around it
@@ -100,12 +100,8 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         optional |= is_left_by_loop(file, node, root)
         is_unread = file.binds_anywhere(root) and not is_local(function, root) and not knows(file, function, root)
         is_weak = is_undeclared_attribute(file, text) or (attribute is not None and is_moved_late(file, attribute[0]))
-        given = GIVEN * (
-            PART.match(text) is not None and attribute is not None and is_taken_over(file, node, attribute[0])
-        )
-        return (
-            OPTIONAL * optional + UNUSED * is_weak + (UNUSED + SCRIPT) * is_unread + given
-        )  # `x` where `self.x` is read
+        unread = (UNUSED + SCRIPT) * is_unread  # `x` where `self.x` is read
+        return OPTIONAL * optional + UNUSED * is_weak + unread + GIVEN * _is_of_given(file, node, text)
     if not text.isidentifier() or knows(file, function, text):
         return 0.0
     return UNUSED + SCRIPT * is_of_script(file, node, text)
@@ -154,6 +150,14 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
+
+
+def _is_of_given(file: File, node: cst.CSTNode, text: str) -> bool:
+    """Return whether an expression names a part of a module that a caller gives, which no code of the file reads."""
+    attribute = PART.match(text)
+    if attribute is None or file.find(file.module, text.removesuffix(".device")):
+        return False
+    return is_taken_over(file, node, attribute[1])
 
 
 def _is_given(spot: FixSite, text: str) -> float:

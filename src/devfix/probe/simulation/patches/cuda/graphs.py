@@ -66,7 +66,8 @@ class _Recorder(TorchDispatchMode):
 class Graph:
     """The operators that ran between `capture_begin` and `capture_end`: the base of `torch.cuda.CUDAGraph`.
 
-    Its refusals are those of ATen/cuda/CUDAGraph.cpp.
+    Its refusals are those of ATen/cuda/CUDAGraph.cpp. Since 2.14 PyTorch's class ends a capture in two steps, and
+    prepares the graph between them.
     """
 
     def __new__(cls, keep_graph: bool = False) -> Any:
@@ -74,6 +75,7 @@ class Graph:
         made: Any = object.__new__(cls)
         made._devfix_steps, made._devfix_recorder, made._devfix_pool = [], None, None
         made._devfix_captured, made._devfix_keeps, made._devfix_failed = False, keep_graph, False
+        made._devfix_ready = False
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -102,6 +104,11 @@ class Graph:
         self._devfix_recorder.__enter__()
 
     def capture_end(self: Any) -> None:
+        """Stop recording, and prepare the graph unless it is kept."""
+        Graph.capture_end_pre(self)
+        self._devfix_ready = not self._devfix_keeps
+
+    def capture_end_pre(self: Any) -> None:
         """Stop recording."""
         recorder, self._devfix_recorder = self._devfix_recorder, None
         if recorder is None:
@@ -114,6 +121,13 @@ class Graph:
             raise messages.cuda_error(text, "cudaErrorStreamCaptureInvalidated")
         self._devfix_captured = True
 
+    def capture_end_post(self: Any) -> None:
+        """Destroy nothing."""
+
+    @property
+    def _has_graph_exec(self: Any) -> bool:
+        return bool(self._devfix_ready)
+
     def replay(self: Any) -> None:
         """Run the operators again, writing to the tensors that the capture created."""
         if not self._devfix_captured:
@@ -125,12 +139,15 @@ class Graph:
     def reset(self: Any) -> None:
         """Forget the operators."""
         self._devfix_steps.clear()
-        self._devfix_captured = False
+        self._devfix_captured = self._devfix_ready = False
 
     def instantiate(self: Any) -> None:
-        """Prepare nothing more."""
-        if not self._devfix_keeps:
+        """Prepare the graph."""
+        if not self._devfix_captured:
+            raise RuntimeError("capture_end() must have been called before calling instantiate")
+        if self._devfix_ready and not self._devfix_keeps:
             raise RuntimeError("instantiate() is intended to be called by the user only when keep_graph=true")
+        self._devfix_ready = True
 
     def register_generator_state(self: Any, generator: Any) -> None:
         """Register a generator that draws inside the graph."""
@@ -146,6 +163,15 @@ class Graph:
         if not self._devfix_captured:
             raise RuntimeError("Called CUDAGraph::pool() without a preceding successful capture.")
         return self._devfix_pool
+
+    def pools(self: Any) -> list[Any]:
+        """Return tokens for all memory pools that the graph keeps."""
+        if not self._devfix_captured:
+            raise RuntimeError("Called CUDAGraph::pools() without a preceding successful capture.")
+        return [self._devfix_pool]
+
+    def _retain_pool(self: Any, pool: Any) -> None:
+        """Keep no memory."""
 
     def raw_cuda_graph(self: Any) -> int:
         """Return the address of the graph, which it has to keep."""
