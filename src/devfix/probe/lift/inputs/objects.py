@@ -29,7 +29,7 @@ def _building(original: Any) -> Any:
     def __build_class__(*args: Any, **kwargs: Any) -> Any:
         built = original(*args, **kwargs)
         if kind_of(sys._getframe(1).f_code) <= Whose.CODE and _is_movable(built):
-            built.__new__ = _constructor()
+            built.__new__ = _constructor(built)
         return built
 
     return __build_class__
@@ -42,9 +42,10 @@ def _is_movable(built: Any) -> bool:
     return any(callable(vars(built).get(name)) for name in _NAMES)
 
 
-def _constructor() -> Any:
+def _constructor(built: Any) -> Any:
     def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        made = object.__new__(cls)
+        following = super(built, cls).__new__  # a class derived from this one may be a tuple too
+        made = following(cls) if following is object.__new__ else following(cls, *args, **kwargs)
         if modules.is_on() and modules.is_made_by_test(sys._getframe(1)) and not devices.has_own_default():
             modules.call_when_made(made, cls, _Plain, _move)
         return made
