@@ -26,7 +26,7 @@ class CopiedBeforeMove(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a copy of what a module holds, made by a statement above the one that moves the module."""
-        found = None if ctx.is_held else next(_find_copied(ctx), None)
+        found = None if ctx.is_held else _find_copied(ctx)
         if found is None or found.site.statement is None:
             return ""
         return (
@@ -36,36 +36,36 @@ class CopiedBeforeMove(OperandRule):
 
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Put the statement that moves before the one that copies, in the block that contains both."""
-        for found in _find_copied(ctx):
-            body = list(found.block.body)
-            body.insert(found.copied, body.pop(found.moved))
-            new = found.block.with_changes(body=body)
-            module = new if isinstance(new, cst.Module) else found.site.file.replaced({found.block: new})
-            yield from rewrite(found.site.file, module, "Move the model before its weights are copied", Safety.LIKELY)
-
-
-def _find_copied(ctx: Context) -> Iterator[Copied]:
-    """Yield where a block copies what the operand was computed from, and moves the module that holds that below it."""
-    for place in _moves(ctx):
-        site = ctx.call_at(place, "to", "cuda")
-        is_line = site is not None and isinstance(site.statement, cst.SimpleStatementLine)
-        block = site.file.parent(site.statement) if is_line and site is not None and site.statement else None
-        if (
-            site is None
-            or not isinstance(site.receiver, cst.Name)
-            or not isinstance(block, cst.IndentedBlock | cst.Module)
-        ):
-            continue
-        assert isinstance(site.statement, cst.SimpleStatementLine)
-        body, text = list(block.body), site.receiver.value
-        moved = next(number for number, each in enumerate(body) if each is site.statement)
-        given = max(
-            (number for number, each in enumerate(body[:moved]) if assignments(site.file, text, each)), default=-1
-        )
-        copied = [number for number in range(given + 1, moved) if _keeps(ctx, site, body[number])]
-        if len(site.statement.body) == 1 and copied and site.file.find(body[copied[0]], text):
-            yield Copied(site, block, copied[0], moved)
+        found = _find_copied(ctx)
+        if found is None:
             return
+        body = list(found.block.body)
+        body.insert(found.copied, body.pop(found.moved))
+        new = found.block.with_changes(body=body)
+        module = new if isinstance(new, cst.Module) else found.site.file.replaced({found.block: new})
+        yield from rewrite(found.site.file, module, "Move the model before its weights are copied", Safety.LIKELY)
+
+
+def _find_copied(ctx: Context) -> Copied | None:
+    """Return where a block copies what the operand was computed from, and moves the module that holds that below it."""
+    sites = (ctx.call_at(place, "to", "cuda") for place in _moves(ctx))
+    return next((found for site in sites if site is not None and (found := _copied_above(ctx, site))), None)
+
+
+def _copied_above(ctx: Context, site: CallSite) -> Copied | None:
+    """Return the statement that copies a module's weights, between its last assignment and the call that moves it."""
+    line, name = site.statement, site.receiver
+    block = site.file.parent(line) if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+    if not isinstance(name, cst.Name) or not isinstance(block, cst.IndentedBlock | cst.Module):
+        return None
+    body = list(block.body)
+    moved = next(number for number, each in enumerate(body) if each is line)
+    given = [number for number in range(moved) if assignments(site.file, name.value, body[number])]
+    first = given[-1] + 1 if given else 0
+    copied = next((number for number in range(first, moved) if _keeps(ctx, site, body[number])), None)
+    if copied is None or not site.file.find(body[copied], name.value):
+        return None
+    return Copied(site, block, copied, moved)
 
 
 def _keeps(ctx: Context, site: CallSite, line: cst.CSTNode) -> bool:

@@ -66,14 +66,13 @@ class StaleCache(OperandRule):
             guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
             if guard is None or not file.find(guard.test, attribute):
                 continue
-            given = _find_given(file, guard)
+            given, is_total = _find_given(file, guard), _is_total(file, guard, attribute)
             for device in [given] if given else _find_devices(ctx, place, method):
-                if _is_total(file, guard, attribute):
-                    edits = _placed(file, each, device) if not given else {}
+                edits = {} if given else _placed(file, each, device)
+                if is_total:
                     yield from rewrite(file, edits, f"Create `{attribute}` on `{device}`")
                 elif not _is_string(ctx, place, device):
-                    edits = {guard.test: _or(guard.test, f"{attribute}.device != {device}")}
-                    edits |= {} if given else _placed(file, each, device)
+                    edits[guard.test] = _or(guard.test, f"{attribute}.device != {device}")
                     yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
 
 

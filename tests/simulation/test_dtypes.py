@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,12 +41,17 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.exhaustive
-def test_takes_the_dtypes_that_cuda_takes() -> None:
-    command = [sys.executable, str(FOLDER / "run_dtypes.py")]
+def reported(program: str) -> "dict[str, Any]":
+    command = [sys.executable, str(FOLDER / program)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout.splitlines()[-1])
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+@pytest.mark.exhaustive
+def test_takes_the_dtypes_that_cuda_takes() -> None:
+    report = reported("run_dtypes.py")
     found = {name: what for name, what in report["differences"].items() if not name.startswith(tuple(EXCEPTIONS))}
     assert not found, json.dumps(found, indent=1)
     assert report["tried"] >= 2500
@@ -65,10 +71,7 @@ WRONG = {
 
 @pytest.mark.exhaustive
 def test_refuses_wrong_inputs_in_the_words_of_the_database() -> None:
-    command = [sys.executable, str(FOLDER / "run_errors.py")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout.splitlines()[-1])
+    report = reported("run_errors.py")
     found = {name: what for name, what in report["differences"].items() if name not in WRONG}
     assert not found, json.dumps(found, indent=1)
     assert report["tried"] >= 600

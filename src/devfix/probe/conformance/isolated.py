@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 
 from . import snippets
 
-LIMIT = 120.0  # seconds; the first use of CUDA in a process takes up to ten on a busy machine
+LIMIT = 120.0  # seconds; a snippet that hangs must not end the recording
 
 
 def outcomes(chosen: Sequence[snippets.Snippet], jobs: int, limit: float = LIMIT) -> dict[str, str]:

@@ -58,10 +58,15 @@ def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:
     held = [item._devfix_held if isinstance(item, Tensor) else item for item in args]
     with _below():
         result = original(*held, **kwargs)
-    try:
-        made = wrap_new(result, gpu)
-    except TypeError as error:  # the kind of device lacks the dtype
-        hooks.failed(error, func, args, kwargs)
-        raise
+    made = new_on(gpu, result, func, args, kwargs)
     hooks.on_created(made, func, args, kwargs)
     return made
+
+
+def new_on(gpu: int, result: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Return a new result on a simulated GPU; report and raise a TypeError where its kind lacks the dtype."""
+    try:
+        return wrap_new(result, gpu)
+    except TypeError as error:
+        hooks.failed(error, func, args, kwargs)
+        raise

@@ -23,6 +23,14 @@ _GENERATOR = torch._C.Generator  # the class of the host's; those of simulated G
 below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
 
+def are_simple(values: Any) -> bool:
+    """Return whether arguments are neither tensors nor devices, so that they have no effect on the device."""
+    for value in values:  # noqa: SIM110 - a generator would cost as much as the operator
+        if type(value) not in SIMPLE:
+            return False
+    return True
+
+
 def hosted(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """Return the result of a function of host tensors without gradients; None if it failed.
 

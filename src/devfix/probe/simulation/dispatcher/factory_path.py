@@ -9,9 +9,9 @@ import torch
 from .. import hooks
 from ..accelerators import devices, randomness
 from ..accelerators.devices import CPU
-from ..tensors.tensor import Tensor, wrap_new
-from .composite_path import PLAIN, alone, listening
-from .cpu_fast_path import SIMPLE
+from ..tensors.tensor import Tensor
+from .composite_path import PLAIN, alone, listening, new_on
+from .cpu_fast_path import SIMPLE, are_simple
 
 _below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
 
@@ -28,7 +28,7 @@ def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> An
             return None
         else:
             given[name] = value
-    if not _are_simple(args) or not alone() or listening:
+    if not are_simple(args) or not alone() or listening:
         return None
     try:
         gpu = devices.spoken(kwargs["device"])
@@ -47,11 +47,7 @@ def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> An
         return None
     finally:
         del guard
-    try:
-        made = wrap_new(result, gpu)
-    except TypeError as error:  # the kind of device lacks the dtype
-        hooks.failed(error, func, args, kwargs)
-        raise
+    made = new_on(gpu, result, func, args, kwargs)
     hooks.on_created(made, func, args, kwargs)
     return made
 
@@ -63,7 +59,7 @@ def made_like(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
     for name, value in kwargs.items():
         if type(value) not in SIMPLE or (value and name in ("device", "pin_memory", "requires_grad")):
             return None
-    if not _are_simple(args[1:]) or not alone() or listening:
+    if not are_simple(args[1:]) or not alone() or listening:
         return None
     guard = _below()
     try:
@@ -74,10 +70,6 @@ def made_like(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
         del guard
     if type(result) is not Tensor:
         return None
-    made = wrap_new(result, gpu)
+    made = new_on(gpu, result, func, args, kwargs)
     hooks.on_created(made, func, args, kwargs)
     return made
-
-
-def _are_simple(values: Any) -> bool:
-    return all(type(value) in SIMPLE for value in values)

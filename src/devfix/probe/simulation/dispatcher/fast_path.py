@@ -14,9 +14,9 @@ from torch.autograd import forward_ad
 from .. import hooks
 from ..native import loading as native
 from ..operator_tables.dtypes import FACTORS, PRODUCTS
-from ..tensors.tensor import Tensor, wrap, wrap_new
-from .composite_path import PLAIN, alone, listening
-from .cpu_fast_path import SIMPLE, hosted
+from ..tensors.tensor import Tensor, wrap
+from .composite_path import PLAIN, alone, listening, new_on
+from .cpu_fast_path import SIMPLE, are_simple, hosted
 
 _ABSENT: Any = object()
 _grad = torch.is_grad_enabled
@@ -30,11 +30,7 @@ def install() -> None:
 
 def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
     """Return a new result on a simulated GPU, and record its creation."""
-    try:
-        made = wrap_new(result, gpu)
-    except TypeError as error:  # the kind of device lacks the dtype
-        hooks.failed(error, func, args, kwargs)
-        raise
+    made = new_on(gpu, result, func, args, kwargs)
     shorter = hooks.fast_on_created.get(hooks.on_created)
     if shorter is not None:
         shorter(made, func, source)
@@ -63,7 +59,7 @@ def of_one(original: Any, func: Any) -> Any:
         tensor: Any = args[0] if args else None
         if type(tensor) in PLAIN and not (_grad() and tensor.requires_grad):
             rest = args[1:]
-            if (not rest or _simple(rest)) and (not kwargs or _simple(kwargs.values())) and alone():
+            if (not rest or are_simple(rest)) and (not kwargs or are_simple(kwargs.values())) and alone():
                 gpu = tensor._devfix_gpu
                 if gpu < 0:
                     result = hosted(original, func, args, kwargs)
@@ -80,13 +76,6 @@ def of_one(original: Any, func: Any) -> Any:
         return original(*args, **kwargs)
 
     return call
-
-
-def _simple(values: Any) -> bool:
-    for value in values:  # noqa: SIM110 - a generator would cost as much as the operator
-        if type(value) not in SIMPLE:
-            return False
-    return True
 
 
 def of_product(original: Any, func: Any) -> Any:
@@ -166,8 +155,8 @@ def of_view(original: Any, func: Any) -> Any:
             type(tensor) is Tensor
             and ((gpu := tensor._devfix_gpu) < 0 or not _grad())
             and not tensor.requires_grad
-            and (not args or _simple(args))
-            and (not kwargs or _simple(kwargs.values()))
+            and (not args or are_simple(args))
+            and (not kwargs or are_simple(kwargs.values()))
             and alone()
         ):
             if gpu < 0:
@@ -216,7 +205,13 @@ def of_list(original: Any, func: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = args[0] if args else None
-        if type(tensors) in (tuple, list) and tensors and _simple(args[1:]) and _simple(kwargs.values()) and alone():
+        if (
+            type(tensors) in (tuple, list)
+            and tensors
+            and are_simple(args[1:])
+            and are_simple(kwargs.values())
+            and alone()
+        ):
             gpu = tensors[0]._devfix_gpu if isinstance(tensors[0], Tensor) else -1  # a tracer's proxy has any attribute
             held = _held_by(tensors, gpu)
             if held is not None and gpu < 0:

@@ -14,7 +14,7 @@ from ...accelerators import kinds
 IN_POOL = 32
 _TYPE_BITS = 4  # kStreamTypeBits: an odd number has the type of its stream, and its place in the pool
 _HIGHEST = 3  # priorities, besides the one by default
-_HANDLE = 0x7F0000100000  # the driver's addresses of streams begin here
+_HANDLE = 0x7F0000100000  # an address like the driver's; it only tells streams apart
 TYPES = {"cuda": 1, "xpu": 12, "mps": 13}  # DeviceType in c10/core/DeviceType.h
 _given: dict[tuple[int, int], Any] = {}
 
