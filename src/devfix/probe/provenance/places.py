@@ -140,7 +140,7 @@ def _outward(start: FrameType, depth: int) -> Spots:
 def outward(depth: int) -> Spots:
     """Return the innermost frame outside of torch, then the owned ones outward, six in all.
 
-    `depth` counts frames of the probe, as in `nearest`. Forty frames take 4 µs, and 0.6 µs in C++.
+    `depth` counts frames of the probe, as in `nearest`. Forty frames take 4.3 µs, and 0.7 µs in C++.
     """
     compiled = native.extension()
     if compiled is not None:
