@@ -107,6 +107,38 @@ print(records.operations())
 print({LOADED}, file=sys.stderr)
 """
 
+# Each tensor in a shell of Python's and in one of the extension's: what C++ knows of both.
+SHELLS = """
+import sys, torch
+tensor = sys.modules["devfix probe.simulation.tensors.tensor"]
+base = torch.arange(24.0).reshape(2, 3, 4)
+number = torch.complex(base, base)
+makers = [
+    lambda: base, lambda: base[1, 1:], lambda: base.permute(2, 0, 1), lambda: base[0, 0, 0], lambda: base.half(),
+    lambda: base.expand(5, 2, 3, 4), lambda: base[:0], lambda: base[..., ::2], lambda: torch.empty(0),
+    lambda: base.bool(), lambda: number, lambda: number.conj(), lambda: number.conj().imag, lambda: number[1].conj(),
+    lambda: base.to_sparse(), lambda: base[0].to_sparse_csr(), lambda: base.to(torch.float8_e5m2),
+    lambda: torch.nn.Parameter(base), lambda: torch.empty_strided((2, 3), (7, 2)),
+    lambda: torch.nested.nested_tensor([base[0], base[1, :2]]),
+]
+def told(shell):
+    plain = shell.layout is torch.strided and not shell.is_nested
+    memory = plain and (shell.stride(), shell.storage_offset(), torch._C.TensorBase.untyped_storage(shell).nbytes())
+    return (type(shell), torch._C._dispatch_keys(shell).raw_repr(), None if shell.is_nested else shell.shape, memory,
+            shell.dtype, tensor.device_of(shell), shell.is_inference(), shell._is_view(), shell.is_leaf,
+            shell.requires_grad, shell._devfix_gpu, sorted(vars(shell)))
+for inference in (False, True):
+    for maker in makers:
+        with torch.inference_mode(inference), torch.utils._python_dispatch._disable_current_modes():
+            held = maker()
+            for ours, reference in ((tensor.wrap, tensor._wrap), (tensor.wrap_new, tensor._wrap_new)):
+                assert ours is not reference
+                one, two = ours(held, 1), reference(held, 1)
+                assert told(one) == told(two), (held, told(one), told(two))
+                assert one._devfix_held is held
+print("same")
+"""
+
 
 def environment(**more: str) -> dict[str, str]:
     world = {"world": {"kind": "simulated", "gpus": 2, "current": 0}, "traces": os.devnull}
@@ -187,6 +219,14 @@ def test_programs_have_the_same_results_errors_and_histories(built: Path) -> Non
     for each in told[1:]:
         lines = each.stdout.splitlines()
         assert [pair for pair in zip(lines, reference, strict=True) if pair[0] != pair[1]] == []
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_shells_are_those_of_python(built: Path) -> None:
+    (file,) = files_in(built)
+    ran = run(SHELLS, DEVFIX_NATIVE=str(file))
+    assert ran.stdout.splitlines() == ["same"], ran.stderr
 
 
 @needs_compiler

@@ -114,7 +114,8 @@ def _compile(made: str, torch: str, environment: dict[str, str]) -> str:
     headers = [os.path.join(torch, "include"), sysconfig.get_paths()["include"]]
     options = ["-O2", "-fPIC", "-shared", "-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={_abi(libraries)}"]
     options += [f"-I{folder}" for folder in headers]
-    options += [os.path.join(cache.SOURCES, "module.cpp"), "-o", made, f"-L{libraries}", "-lc10", "-ltorch_cpu"]
+    options += [os.path.join(cache.SOURCES, "module.cpp"), "-o", made, f"-L{libraries}"]
+    options += ["-lc10", "-ltorch_cpu", "-ltorch_python"]
     said = ""
     for standard in ("-std=c++20", "-std=c++17"):  # the newest releases need the first; old compilers lack it
         try:

@@ -63,6 +63,10 @@ PyMethodDef methods[] = {
      "Record a creation, as creations.created."},
     {"drop", drop, METH_O, "Forget the history of a destroyed tensor, as records.drop."},
     {"forget", forget, METH_NOARGS, "Forget all plans."},
+    {"wrap", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(wrapped<wrap>)), METH_FASTCALL,
+     "Return a simulated tensor around the values of one, as tensor.wrap."},
+    {"wrap_new", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(wrapped<wrap_new>)), METH_FASTCALL,
+     "Do the same for a new tensor, as tensor.wrap_new."},
     {"dispatch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(dispatch)), METH_FASTCALL,
      "Run one operator."},
     {nullptr, nullptr, 0, nullptr}};
@@ -89,6 +93,7 @@ PyType_Spec specification = {
 
 PyMODINIT_FUNC PyInit_devfix_native() {
   using namespace devfix;
+  if (!learn_place()) return nullptr;
 #define DEVFIX_INTERN(name)                                                 \
   names.name = PyUnicode_InternFromString(#name);                           \
   if (names.name == nullptr) return nullptr;

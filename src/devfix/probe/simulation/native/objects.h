@@ -44,11 +44,9 @@ inline PyObject* fresh(PyObject* object) {
 
 // The objects of the probe that `configure` is given, by the names below. All are strong references, and stay.
 #define DEVFIX_OBJECTS(X)                                                                                          \
-  X(Tensor) X(Parameter) X(Shell) X(make) X(layout) X(strided) X(special) X(keys) X(lazy) X(simple)                \
-  X(is_neg) X(hooks) X(forward_ad) X(listening) X(alone) X(wrap) X(wrap_new) X(stride)                             \
-  X(reference) X(plan_of) X(otherwise) X(finish) X(recover) X(Refusal)                                             \
-  X(places) X(kinds) X(hops) X(learn) X(getframe)                                                                  \
-  X(created) X(table) X(roles) X(Record) X(history_of) X(shortened) X(moments)
+  X(Tensor) X(Parameter) X(absent) X(keys) X(simple) X(hooks) X(forward_ad) X(listening) X(alone) X(wrap)          \
+  X(wrap_new) X(reference) X(plan_of) X(otherwise) X(finish) X(recover) X(Refusal) X(places) X(kinds) X(hops)      \
+  X(learn) X(getframe) X(created) X(table) X(roles) X(Record) X(history_of) X(shortened) X(moments)
 
 struct Objects {
 #define DEVFIX_FIELD(name) PyObject* name = nullptr;
@@ -58,10 +56,9 @@ struct Objects {
 inline Objects ours;
 
 #define DEVFIX_NAMES(X)                                                                                            \
-  X(_devfix_gpu) X(_devfix_held) X(_devfix_record) X(_devfix_whole) X(__class__) X(requires_grad) X(shape)         \
-  X(dtype) X(is_nested) X(storage_offset) X(on_created) X(fast_on_created)          \
+  X(_devfix_gpu) X(_devfix_held) X(_devfix_record) X(_devfix_whole) X(dtype) X(on_created) X(fast_on_created)      \
   X(fast_on_created_cpu) X(failed) X(read) X(_current_level) X(_owned) X(history) X(key) X(special) X(op)          \
-  X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(dtypes)
+  X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(dtypes) X(raw_repr)
 
 struct Names {
 #define DEVFIX_FIELD(name) PyObject* name = nullptr;
@@ -88,12 +85,6 @@ inline long gpu_of(PyObject* tensor) {
   if (!value) return ERROR;
   const long gpu = PyLong_AsLong(value.get());
   return gpu == -1 && PyErr_Occurred() ? ERROR : gpu;
-}
-
-inline bool requires_grad(PyObject* tensor) {
-  Ref value(PyObject_GetAttr(tensor, names.requires_grad));
-  if (!value) PyErr_Clear();
-  return value.get() != Py_False;  // in doubt it does, and the regular path runs
 }
 
 // What an attribute of a module is now: a borrowed reference, never an error.

@@ -1,20 +1,55 @@
 // Simulated tensors around the values of new ones, as in tensor.py, which is the reference.
 #pragma once
-#include "objects.h"
+#include "tensors.h"
 
 namespace devfix {
 
-inline PyObject* shell(
-    PyObject* held, long gpu, PyObject* shape, PyObject* strides, PyObject* offset, PyObject* dtype) {
-  PyObject* arguments[] = {
-      ours.Shell, shape, strides, offset, Py_None, dtype, ours.strided, PyList_GetItem(ours.lazy, gpu),
-      Py_False, Py_False, Py_None, Py_False, Py_False, ours.keys};
-  if (arguments[7] == nullptr) return nullptr;
-  Ref made(PyObject_Vectorcall(ours.make, arguments, 14, nullptr));
-  if (!made) return nullptr;
-  Ref number(PyLong_FromLong(gpu));
-  if (PyObject_SetAttr(made.get(), names.__class__, ours.Tensor) < 0 ||
-      PyObject_SetAttr(made.get(), names._devfix_held, held) < 0 ||
+// Keys of a shell beside those of its device, by the kind of device.
+inline c10::DispatchKeySet extra_keys() {
+  static PyObject* known = nullptr;
+  static c10::DispatchKeySet keys;
+  if (known != ours.keys) {
+    Ref raw(PyObject_CallMethodNoArgs(ours.keys, names.raw_repr));
+    if (!raw) throw std::runtime_error("no dispatch keys");
+    keys = c10::DispatchKeySet(c10::DispatchKeySet::RAW, PyLong_AsUnsignedLongLong(raw.get()));
+    known = ours.keys;
+  }
+  return keys;
+}
+
+inline size_t bytes_of(const c10::TensorImpl& values, int64_t offset) {
+  int64_t reach = 1;
+  for (size_t at = 0; at < values.sizes().size(); ++at) {
+    if (values.sizes()[at] == 0) return 0;
+    reach += (values.sizes()[at] - 1) * values.strides()[at];
+  }
+  return (offset + reach) * values.dtype().itemsize();
+}
+
+// What `_make_wrapper_subclass` makes, in torch/csrc/autograd/python_variable.cpp, of the plain class at once.
+inline PyObject* empty_shell(const c10::TensorImpl& values, long gpu, int64_t offset) {
+  const c10::Device device(c10::DeviceType::Lazy, static_cast<c10::DeviceIndex>(gpu));
+  c10::Storage storage(
+      c10::Storage::use_byte_size_t{}, bytes_of(values, offset), c10::DataPtr(nullptr, device),
+      c10::GetAllocator(c10::DeviceType::Meta), /*resizable=*/true);
+  const at::TensorBase made = at::detail::make_tensor_base<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::Lazy) | extra_keys(), values.dtype());
+  c10::TensorImpl* shell = made.unsafeGetTensorImpl();
+  shell->set_sizes_and_strides(values.sizes(), values.strides(), offset);
+  shell->set_python_dispatch(true);  // what a subclass with `__torch_dispatch__` gets
+  return THPVariable_Wrap(made);
+}
+
+// A new reference; null with an error.
+inline PyObject* shell(PyObject* held, long gpu, int64_t offset) {
+  Ref made;
+  try {
+    made = Ref(empty_shell(*implementation(held), gpu, offset));
+  } catch (const std::exception& error) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  Ref number(made ? PyLong_FromLong(gpu) : nullptr);
+  if (!number || PyObject_SetAttr(made.get(), names._devfix_held, held) < 0 ||
       PyObject_SetAttr(made.get(), names._devfix_gpu, number.get()) < 0)
     return nullptr;
   return made.release();
@@ -25,43 +60,41 @@ inline PyObject* in_python(PyObject* function, PyObject* held, long gpu) {
   return PyObject_CallFunctionObjArgs(function, held, number.get(), nullptr);
 }
 
-// Whether `wrap` would look at a tensor twice: another layout, a dtype that the kind lacks or that may be conjugate.
-inline int is_unusual(PyObject* held, PyObject* dtype) {
-  Ref layout(Py_TYPE(ours.layout)->tp_descr_get(ours.layout, held, type_of(held)));
-  if (!layout) return -1;
-  return layout.get() != ours.strided ? 1 : PySet_Contains(ours.special, dtype);
+// Whether `wrap` has to look at a tensor itself: another layout, a view that is lazy or of another version counter, a
+// dtype that may be conjugate or that the kind of device lacks.
+inline bool is_unusual(PyObject* held) {
+  if (!is_plain(held)) return true;
+  const c10::TensorImpl& values = *implementation(held);
+  constexpr c10::DispatchKeySet lazy(
+      {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::NestedTensor, c10::DispatchKey::Python});
+  if (values.layout() != c10::kStrided || values.key_set().has_any(lazy) || values.has_symbolic_sizes_strides() ||
+      c10::isComplexType(c10::typeMetaToScalarType(values.dtype())))
+    return true;
+  if (PySet_GET_SIZE(ours.absent) == 0) return false;
+  Ref dtype(PyObject_GetAttr(held, names.dtype));
+  if (dtype && PySet_Contains(ours.absent, dtype.get()) == 0) return false;
+  PyErr_Clear();
+  return true;
 }
 
 // tensor.wrap_new: `held` is a tensor that an operator has just created.
 inline PyObject* wrap_new(PyObject* held, long gpu) {
-  Ref dtype(PyObject_GetAttr(held, names.dtype));
-  if (!dtype) return nullptr;
-  const int unusual = is_unusual(held, dtype.get());
-  if (unusual < 0) return nullptr;
-  Ref shape(unusual ? nullptr : PyObject_GetAttr(held, names.shape));
-  if (!shape) {  // also that of a nested tensor, which has none
-    PyErr_Clear();
-    return in_python(ours.wrap_new, held, gpu);
-  }
-  Ref strides(PyObject_CallOneArg(ours.stride, held));
-  return strides ? shell(held, gpu, shape.get(), strides.get(), Py_None, dtype.get()) : nullptr;
+  return is_unusual(held) ? in_python(ours.wrap_new, held, gpu) : shell(held, gpu, 0);
 }
 
 // tensor.wrap: `held` may be a view.
 inline PyObject* wrap(PyObject* held, long gpu) {
-  Ref dtype(PyObject_GetAttr(held, names.dtype)), nested(PyObject_GetAttr(held, names.is_nested));
-  if (!dtype || !nested) return nullptr;
-  const int unusual = is_unusual(held, dtype.get());
-  if (unusual < 0) return nullptr;
-  Ref negative(unusual ? nullptr : PyObject_CallOneArg(ours.is_neg, held));
-  if (c10::InferenceMode::is_enabled() || nested.get() != Py_False || unusual || negative.get() != Py_False) {
-    PyErr_Clear();
-    return in_python(ours.wrap, held, gpu);
-  }
-  Ref shape(PyObject_GetAttr(held, names.shape)), strides(PyObject_CallOneArg(ours.stride, held));
-  Ref offset(PyObject_CallMethodNoArgs(held, names.storage_offset));
-  if (!shape || !strides || !offset) return nullptr;
-  return shell(held, gpu, shape.get(), strides.get(), offset.get(), dtype.get());
+  if (c10::InferenceMode::is_enabled() || is_unusual(held)) return in_python(ours.wrap, held, gpu);
+  return shell(held, gpu, implementation(held)->storage_offset());
+}
+
+// `wrap` and `wrap_new` for Python: a tensor and the index of its GPU.
+template <PyObject* (*function)(PyObject*, long)>
+inline PyObject* wrapped(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  const long gpu = count == 2 ? PyLong_AsLong(given[1]) : -1;
+  if (gpu >= 0 && ours.absent != nullptr) return function(given[0], gpu);
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a tensor and the index of a GPU of the world are expected");
+  return nullptr;
 }
 
 }  // namespace devfix

@@ -8,6 +8,7 @@ which PyTorch requires, and gets the plain class afterwards. So `type(x) is torc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -49,7 +50,7 @@ _special = _COMPLEX  # dtypes that `wrap` has to look at: complex ones, and thos
 _absent: frozenset[torch.dtype] = frozenset()
 
 
-def wrap(held: torch.Tensor, index: int) -> Any:
+def _wrap(held: torch.Tensor, index: int) -> Any:
     """Return a tensor on simulated GPU `index` with the values of `held`, without a copy."""
     if _inferring() and not held.is_inference():
         # In inference mode a view of an ordinary tensor is ordinary too: C++ uses its base's version counter.
@@ -77,7 +78,7 @@ def wrap(held: torch.Tensor, index: int) -> Any:
     return shell
 
 
-def wrap_new(held: torch.Tensor, index: int) -> Any:
+def _wrap_new(held: torch.Tensor, index: int) -> Any:
     """Do the same as `wrap`, faster, for a tensor that an operator has just created (it is not a view)."""
     dtype = held.dtype
     if _layout(held) is not _strided or dtype in _special:
@@ -106,6 +107,11 @@ def _wrap_nested(held: torch.Tensor, index: int) -> Any:
     shell._devfix_held = held
     shell._devfix_gpu = index
     return shell
+
+
+_compiled: Any = native.extension()
+wrap: Callable[[torch.Tensor, int], Any] = _wrap if _compiled is None else _compiled.wrap
+wrap_new: Callable[[torch.Tensor, int], Any] = _wrap_new if _compiled is None else _compiled.wrap_new
 
 
 def reshape_shell(tensor: Any) -> None:
@@ -143,8 +149,7 @@ def install() -> None:
     _absent = kind.absent_dtypes
     _special = _COMPLEX | _absent
     native.configure(
-        Tensor=Tensor, Parameter=torch.nn.Parameter, Shell=Shell, make=_make, layout=_base.layout, is_neg=_is_neg,
-        strided=_strided, special=_special, keys=_KEYS, lazy=LAZY, wrap=wrap, wrap_new=wrap_new, stride=_strides,
+        Tensor=Tensor, Parameter=torch.nn.Parameter, absent=_absent, keys=_KEYS, wrap=_wrap, wrap_new=_wrap_new
     )  # fmt: skip
     replace(Tensor, "_devfix_held", None, add=True)
     replace(Tensor, "_devfix_gpu", -1, add=True)
