@@ -6,17 +6,18 @@ namespace devfix {
 
 // Keys of a shell beside those of its device, by the kind of device.
 inline c10::DispatchKeySet extra_keys() {
-  static PyObject* known = nullptr;
+  static PyObject* known = nullptr;  // kept, so that no other object gets its address
   static c10::DispatchKeySet keys;
   if (known != ours.keys) {
     Ref raw(PyObject_CallMethodNoArgs(ours.keys, names.raw_repr));
     if (!raw) throw std::runtime_error("no dispatch keys");
     keys = c10::DispatchKeySet(c10::DispatchKeySet::RAW, PyLong_AsUnsignedLongLong(raw.get()));
-    known = ours.keys;
+    Py_XDECREF(std::exchange(known, fresh(ours.keys)));
   }
   return keys;
 }
 
+// Bytes up to the last value, as `computeStorageNbytes` in ATen/EmptyTensor.cpp counts them.
 inline size_t bytes_of(const c10::TensorImpl& values, int64_t offset) {
   int64_t reach = 1;
   for (size_t at = 0; at < values.sizes().size(); ++at) {
@@ -40,7 +41,7 @@ inline PyObject* empty_shell(const c10::TensorImpl& values, long gpu, int64_t of
   return THPVariable_Wrap(made);
 }
 
-// A new reference; null with an error.
+// A shell that holds its values: a new reference, null with an error.
 inline PyObject* shell(PyObject* held, long gpu, int64_t offset) {
   Ref made;
   try {
@@ -60,14 +61,14 @@ inline PyObject* in_python(PyObject* function, PyObject* held, long gpu) {
   return PyObject_CallFunctionObjArgs(function, held, number.get(), nullptr);
 }
 
-// Whether `wrap` has to look at a tensor itself: another layout, a view that is lazy or of another version counter, a
-// dtype that may be conjugate or that the kind of device lacks.
+// Whether Python has to wrap a tensor: a subclass, another layout, a nested tensor, one that is conjugated or negated
+// lazily, a complex dtype, or one that the kind of device lacks.
 inline bool is_unusual(PyObject* held) {
   if (!is_plain(held)) return true;
   const c10::TensorImpl& values = *implementation(held);
-  constexpr c10::DispatchKeySet lazy(
+  constexpr c10::DispatchKeySet unusual(
       {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::NestedTensor, c10::DispatchKey::Python});
-  if (values.layout() != c10::kStrided || values.key_set().has_any(lazy) || values.has_symbolic_sizes_strides() ||
+  if (values.layout() != c10::kStrided || values.key_set().has_any(unusual) || values.has_symbolic_sizes_strides() ||
       c10::isComplexType(c10::typeMetaToScalarType(values.dtype())))
     return true;
   if (PySet_GET_SIZE(ours.absent) == 0) return false;

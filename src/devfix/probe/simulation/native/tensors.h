@@ -12,7 +12,8 @@ C10_IMPORT PyObject* THPVariable_Wrap(const at::TensorBase& tensor);
 
 namespace devfix {
 
-// Where a tensor object has its pointer to the C++ side: at once, or after the flag of a `c10::MaybeOwned` (up to 2.9).
+// Where a tensor object has its pointer to the C++ side: first, as in 2.11, or after the flag of a `c10::MaybeOwned`, as
+// in 2.6.
 inline size_t place_of_pointer = 0;
 
 inline c10::TensorImpl* implementation(PyObject* tensor) {

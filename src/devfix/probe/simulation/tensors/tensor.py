@@ -1,9 +1,9 @@
 """The simulated tensor: an ordinary `torch.Tensor` object whose C++ side is an empty shell on `lazy:i`.
 
 The shell holds the real CPU tensor in `_devfix_held` and its GPU's index in `_devfix_gpu` (-1 for all other tensors).
-The object's class is `torch.Tensor` itself (or `Parameter`, or the user's subclass): a shell is created as a subclass,
-which PyTorch requires, and gets the plain class afterwards. So `type(x) is torch.Tensor` is true, and C++ finds no
-`__torch_function__` to call.
+The object's class is `torch.Tensor` itself (or `Parameter`, or the user's subclass): in Python a shell is created as a
+subclass, which PyTorch requires, and gets the plain class afterwards; compiled code (`native/shells.h`) gives it the
+plain class at once. So `type(x) is torch.Tensor` is true, and C++ finds no `__torch_function__` to call.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _wrap(held: torch.Tensor, index: int) -> Any:
     if _inferring() and not held.is_inference():
         # In inference mode a view of an ordinary tensor is ordinary too: C++ uses its base's version counter.
         with torch.inference_mode(False):
-            return wrap(held, index)
+            return _wrap(held, index)
     if held.dtype in _absent:
         held = mps_composites.present(held)
     if held.is_nested:
@@ -82,11 +82,11 @@ def _wrap_new(held: torch.Tensor, index: int) -> Any:
     """Do the same as `wrap`, faster, for a tensor that an operator has just created (it is not a view)."""
     dtype = held.dtype
     if _layout(held) is not _strided or dtype in _special:
-        return wrap(held, index)
+        return _wrap(held, index)
     try:
         shape = held.shape
     except RuntimeError:  # of a nested tensor
-        return wrap(held, index)
+        return _wrap(held, index)
     shell: Any = _make(
         Shell, shape, _strides(held), None, None, dtype, _strided, LAZY[index],
         False, False, None, False, False, _KEYS,
