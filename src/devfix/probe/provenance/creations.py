@@ -103,7 +103,7 @@ def recorder() -> Any:
 def install() -> None:
     """Let the compiled hot paths record creations too, if there are any."""
     native.configure(
-        created=created, table=table, roles=_roles, Record=Record, moments=moments, shortened=shortened,
+        created=created, table=table, roles=_roles, Record=Record, moments=moments,
         history_of=_history_of, places=vars(places), kinds=places.kinds, hops=places._hops, learn=places.learn,
         getframe=sys._getframe,
     )  # fmt: skip
@@ -115,8 +115,8 @@ def _history_of(source: Any) -> History | None:
 
 def read(tensor: Any, func: Any) -> None:
     """Count that the host waited for a tensor's values."""
-    if issubclass(type(tensor), torch.Tensor) and tensor.device.type != "cpu":
-        transfers.count("cpu", str(tensor.device), tensor.numel() * tensor.element_size(), outward(1))
+    if issubclass(type(tensor), torch.Tensor) and (tensor._devfix_gpu >= 0 or tensor.device.type != "cpu"):
+        transfers.count(transfers.TO_HOST, tensor.numel() * tensor.element_size(), outward(1))
 
 
 def learn(func: Any) -> int:

@@ -44,7 +44,7 @@ def moved(result: Any, source: Any, func: Any) -> None:
     spots = outward(1)
     here, there = str(result.device), str(source.device)
     previous = shortened(origin[LAST]) if origin else None
-    transfers.count(here, there, result.numel() * result.element_size(), spots)
+    transfers.count(transfers.direction(here, there), result.numel() * result.element_size(), spots)
     if origin is not None and of(result) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was created
     event = (func, spots, here, there, previous, KEEP, next(moments))

@@ -6,16 +6,23 @@ from typing import Any
 
 from . import places
 
+TO_HOST = "to-host"
 _MOST = 20_000
 _counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instruction, direction -> spots, count, bytes
 
 
-def count(here: str, there: str, size: int, spots: places.Spots) -> None:
-    """Count one copy from device `there` to device `here`, made at the innermost owned location, else the innermost."""
-    direction = "to-host" if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
-    owned = next((at for at in range(0, len(spots), 2) if places.kind_of(spots[at]) == places.OWNED), 0)
+def direction(here: str, there: str) -> str:
+    """Return the direction of a copy from device `there` to device `here`."""
+    return TO_HOST if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
+
+
+def count(direction: str, size: int, spots: places.Spots) -> None:
+    """Count one copy, made at the innermost owned location, else the innermost."""
     if not spots:
         return
+    owned = 0
+    if places.kind_of(spots[0]) != places.OWNED:
+        owned = next((at for at in range(2, len(spots), 2) if places.kind_of(spots[at]) == places.OWNED), 0)
     key = (id(spots[owned]), spots[owned + 1], direction)
     counted = _counted.get(key)
     if counted is None:

@@ -6,7 +6,7 @@ import torch
 
 from . import modes, patching
 from .accelerators import devices, kinds, randomness, real_accelerator, real_gpus
-from .dispatcher import dispatch, fast_path
+from .dispatcher import dispatch, factory_path, fast_path
 from .native import loading
 from .operator_tables import plans
 from .patches import install
@@ -40,6 +40,7 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str 
         loading.extension()
         tensor.install()
         fast_path.install()
+        factory_path.install()
         dispatch.install()
         if kind != "real":
             hidden.install(device if kind == "simulated" else "")

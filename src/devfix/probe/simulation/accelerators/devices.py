@@ -19,6 +19,7 @@ from .visible_devices import NAME, needed, visible
 SHOWN: list[torch.device] = []  # those that the process sees, as Python names them
 LAZY: list[torch.device] = []
 CPU = torch.device("cpu")
+_DEVICE = type(CPU)  # programs see another class in a world
 
 
 class _Current(threading.local):
@@ -184,6 +185,8 @@ def index_of(device: Any) -> int | None:
 
 def spoken(device: Any) -> int | None:
     """Do the same as `index_of`, for a torch.device, a string, or an int (an accelerator's index)."""
+    if type(device) is _DEVICE:
+        return index_of(device)
     if isinstance(device, int) and not isinstance(device, bool):
         if device < 0:
             raise RuntimeError("Device index must not be negative")

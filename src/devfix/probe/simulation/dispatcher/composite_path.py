@@ -23,6 +23,7 @@ _grad = torch.is_grad_enabled
 _casting = torch.is_autocast_enabled
 _functorch = torch._C._functorch.maybe_current_level
 _tracing = torch._C._get_tracing_state
+_hooks_of_saved = torch._C._autograd._top_saved_tensors_default_hooks
 PLAIN = (Tensor, torch.nn.Parameter)
 # Not empty once autocast was used or operators are watched: a query costs as much as a small operator.
 listening: list[Any] = []
@@ -39,8 +40,14 @@ def alone() -> bool:
         and _functorch() is None
         and _tracing() is None
         and forward_ad._current_level < 0
-        and not (listening and (watched or _casting(kinds.now().name)))
+        # That of the CPU would cast the values of tensors on a GPU.
+        and not (listening and (watched or _casting(kinds.now().name) or _casting("cpu")))
     )
+
+
+def packs() -> bool:
+    """Return whether hooks, which are the program's, pack what operators save for the backward pass."""
+    return _grad() and _hooks_of_saved(True) is not None
 
 
 def possible(*tensors: Any) -> bool:

@@ -14,7 +14,7 @@ from ..accelerators import randomness
 from ..accelerators.devices import CPU
 from ..native import loading as native
 from ..tensors.tensor import Tensor
-from .composite_path import PLAIN, alone, listening
+from .composite_path import PLAIN, alone, listening, packs
 
 SIMPLE = frozenset(
     (int, float, bool, complex, str, type(None), tuple, list, torch.Size, torch.dtype, torch.memory_format)
@@ -31,11 +31,14 @@ def are_simple(values: Any) -> bool:
     return True
 
 
-def hosted(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
-    """Return the result of a function of host tensors without gradients; None if it failed.
+def hosted(original: Any, func: Any, args: Any, kwargs: Any, source: Any = None) -> Any:
+    """Return the result of a function of host tensors; None if it failed. They may require gradients.
 
-    Its first argument is a tensor or a list of tensors, and nothing besides the world observes operators.
+    It derives from `source`, else from its first argument, which is a tensor or a list of tensors. Nothing besides the
+    world observes operators.
     """
+    if packs():
+        return None
     guard = below()
     try:
         result = original(*args, **kwargs)
@@ -45,11 +48,12 @@ def hosted(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
         del guard
     if type(result) is not Tensor:
         return None
-    source = args[0]
-    if result is not source:
+    if result is not args[0]:
         shorter = hooks.fast_on_created_cpu.get(hooks.on_created)
         if shorter is not None:
-            shorter(result, func, source if type(source) in PLAIN else source[0])
+            if source is None:
+                source = args[0] if type(args[0]) in PLAIN else args[0][0]
+            shorter(result, func, source)
         else:
             hooks.on_created(result, func, args, kwargs)
     return result

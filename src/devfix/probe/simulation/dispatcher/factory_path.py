@@ -9,11 +9,36 @@ import torch
 from .. import hooks
 from ..accelerators import devices, randomness
 from ..accelerators.devices import CPU
+from ..accelerators.generators import Generator
+from ..native import loading as native
 from ..tensors.tensor import Tensor
 from .composite_path import PLAIN, alone, listening, new_on
 from .cpu_fast_path import SIMPLE, are_simple
+from .fast_path import calling
 
 _below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
+
+
+_ON_HOST, _OF_NUMBERS, _DRAWING, _LIKE_A_TENSOR = 1, 2, 4, 8  # as in factories.h
+
+
+def install() -> None:
+    """Give the compiled constructors, if there are any, what they ask for."""
+    native.configure(
+        CPU=CPU, spoken=devices.spoken, owner=randomness.owner, Generator=Generator, generators=randomness.defaults
+    )
+
+
+def compiled(original: Any, func: Any, operator: Any, rest: Any, *, draws: bool, is_short: bool, is_like: bool) -> Any:
+    """Return a compiled constructor, None where the simulation runs in Python; `rest` runs what it leaves.
+
+    `func` makes a tensor on the host or, if `is_like`, beside another one; `operator` one on a GPU, if `is_short`.
+    """
+    makes = _ON_HOST * (func is not None) + _OF_NUMBERS * is_short + _DRAWING * draws + _LIKE_A_TENSOR * is_like
+    path = (
+        native.path(native.FACTORY, original, operator if func is None else func, None, makes, rest) if makes else None
+    )
+    return None if path is None else calling(path)
 
 
 def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> Any:

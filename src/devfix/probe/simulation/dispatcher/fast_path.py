@@ -39,7 +39,7 @@ def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any
     return made
 
 
-def _calling(compiled: Any) -> Any:
+def calling(compiled: Any) -> Any:
     """Return a function, which classes bind and which has PyTorch's names, around a compiled fast path."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -48,19 +48,25 @@ def _calling(compiled: Any) -> Any:
     return call
 
 
-def of_one(original: Any, func: Any) -> Any:
-    """Return a fast version of a function of one tensor and plain arguments whose result is new."""
+def of_sole(original: Any, func: Any) -> Any:
+    """Do the same as `of_one`, for a function whose result is a tensor if it gets one tensor alone."""
+    return of_one(original, func, 1)
 
-    compiled = native.path(native.ONE, original, func)
+
+def of_one(original: Any, func: Any, count: int = -1) -> Any:
+    """Return a fast version of a function of one tensor and plain arguments whose result is new.
+
+    With a `count`, only calls with so many arguments are fast.
+    """
+    compiled = native.path(native.ONE, original, func, None, count)
     if compiled is not None:
-        return _calling(compiled)
+        return calling(compiled)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        tensor: Any = args[0] if args else None
-        if type(tensor) in PLAIN and not (_grad() and tensor.requires_grad):
+        tensor: Any = args[0] if args and count in (-1, len(args) + len(kwargs)) else None
+        if type(tensor) in PLAIN and not ((gpu := tensor._devfix_gpu) >= 0 and _grad() and tensor.requires_grad):
             rest = args[1:]
             if (not rest or are_simple(rest)) and (not kwargs or are_simple(kwargs.values())) and alone():
-                gpu = tensor._devfix_gpu
                 if gpu < 0:
                     result = hosted(original, func, args, kwargs)
                     return original(*args, **kwargs) if result is None else result
@@ -110,16 +116,15 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
 
     compiled = native.path(native.SIGN, original, func, taken)
     if compiled is not None:
-        return _calling(compiled)
+        return calling(compiled)
 
     def call(one: Any, two: Any) -> Any:
-        if type(one) in PLAIN and not (_grad() and one.requires_grad):
-            gpu = one._devfix_gpu
+        if type(one) in PLAIN and not ((gpu := one._devfix_gpu) >= 0 and _grad() and one.requires_grad):
             kind = type(two)
             other = two
             fits = kind is float or kind is int
             if kind in PLAIN:
-                fits = two._devfix_gpu == gpu and not (_grad() and two.requires_grad)
+                fits = two._devfix_gpu == gpu and not (gpu >= 0 and _grad() and two.requires_grad)
                 other = two._devfix_held
             if fits and alone():
                 if gpu < 0:
@@ -148,13 +153,12 @@ def of_view(original: Any, func: Any) -> Any:
 
     compiled = native.path(native.VIEW, original, func)
     if compiled is not None:
-        return _calling(compiled)
+        return calling(compiled)
 
     def call(tensor: Any = _ABSENT, /, *args: Any, **kwargs: Any) -> Any:
         if (
             type(tensor) is Tensor
-            and ((gpu := tensor._devfix_gpu) < 0 or not _grad())
-            and not tensor.requires_grad
+            and ((gpu := tensor._devfix_gpu) < 0 or not (_grad() or tensor.requires_grad))
             and (not args or are_simple(args))
             and (not kwargs or are_simple(kwargs.values()))
             and alone()
@@ -201,7 +205,7 @@ def of_list(original: Any, func: Any) -> Any:
 
     compiled = native.path(native.LIST, original, func)
     if compiled is not None:
-        return _calling(compiled)
+        return calling(compiled)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = args[0] if args else None
@@ -234,7 +238,7 @@ def of_list(original: Any, func: Any) -> Any:
 
 def _held_by(tensors: Any, gpu: int) -> list[Any] | None:
     held = []
-    asks = _grad()
+    asks = gpu >= 0 and _grad()
     for tensor in tensors:
         if type(tensor) not in PLAIN or tensor._devfix_gpu != gpu or (asks and tensor.requires_grad):
             return None

@@ -9,7 +9,7 @@ import torch
 
 from . import cache
 
-ONE, SIGN, VIEW, LIST, NUMBER = range(5)  # kinds of fast paths, as in paths.h
+ONE, SIGN, VIEW, LIST, NUMBER, MANY, DETACH, FACTORY, ITEM = range(9)  # kinds of fast paths, as in paths.h
 _loaded: list[Any] = []  # the extension, or None, once it has been asked for
 
 
@@ -43,10 +43,14 @@ def configure(**objects: Any) -> None:
         _loaded[0].configure(objects)
 
 
-def path(kind: int, original: Any, func: Any, taken: Any = None) -> Any:
-    """Return a compiled fast path of a function, None where the simulation runs in Python."""
+def path(kind: int, original: Any, func: Any, taken: Any = None, number: int = -1, rest: Any = None) -> Any:
+    """Return a compiled fast path of a function, None where the simulation runs in Python.
+
+    `number` is how many arguments ONE takes, which of them a result of MANY derives from, and what a FACTORY makes;
+    `rest` runs all calls that the path leaves, if not the original.
+    """
     made = extension()
-    return None if made is None else made.path(kind, original, func, taken)
+    return None if made is None else made.path(kind, original, func, taken, number, rest)
 
 
 def forget_plans() -> None:

@@ -1,6 +1,8 @@
 // The simulation's hot paths in C++, built at first use (native.py); Python is the fallback and the reference.
 #include "dispatch.h"
-#include "paths.h"
+#include "factories.h"
+#include "many.h"
+#include "views.h"
 
 #include <structmember.h>
 
@@ -32,17 +34,23 @@ PyObject* missing(PyObject*, PyObject*) {  // the names of objects that `configu
   return names.release();
 }
 
+// By `Kind`.
+const vectorcallfunc CALLS[] = {of_one, of_sign, of_view, of_list, of_number, of_many, of_detach, of_factory, of_item};
+
 PyObject* path(PyObject*, PyObject* given) {
   int kind;
-  PyObject *original, *func, *taken = Py_None;
-  if (!PyArg_ParseTuple(given, "iOO|O", &kind, &original, &func, &taken)) return nullptr;
-  if (kind < 0 || kind > NUMBER) return PyErr_Format(PyExc_ValueError, "no path has the number %d", kind);
+  long number = -1;
+  PyObject *original, *func, *taken = Py_None, *rest = Py_None;
+  if (!PyArg_ParseTuple(given, "iOO|OlO", &kind, &original, &func, &taken, &number, &rest)) return nullptr;
+  if (kind < 0 || kind > ITEM) return PyErr_Format(PyExc_ValueError, "no path has the number %d", kind);
   Path* made = PyObject_GC_New(Path, path_type);
   if (made == nullptr) return nullptr;
   made->call = CALLS[kind];
   made->original = fresh(original);
   made->func = fresh(func);
   made->taken = fresh(taken);
+  made->rest = fresh(rest == Py_None ? original : rest);
+  made->number = number;
   PyObject_GC_Track(made);
   return reinterpret_cast<PyObject*>(made);
 }
@@ -57,7 +65,7 @@ PyObject* locations(PyObject*, PyObject*) { return outward(); }
 PyMethodDef methods[] = {
     {"configure", configure, METH_O, "Set the probe's objects, by name."},
     {"missing", missing, METH_NOARGS, "Return the names of the objects that are not set."},
-    {"path", path, METH_VARARGS, "Return a fast version of a function: kind, original, operator, dtypes."},
+    {"path", path, METH_VARARGS, "Return a fast version of a function: kind, original, operator, dtypes, number, function for the rest."},
     {"outward", locations, METH_NOARGS, "Return the locations of an event, as places.outward."},
     {"created", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(created_hook)), METH_FASTCALL,
      "Record a creation, as creations.created."},

@@ -46,7 +46,8 @@ inline PyObject* fresh(PyObject* object) {
 #define DEVFIX_OBJECTS(X)                                                                                          \
   X(Tensor) X(Parameter) X(absent) X(keys) X(simple) X(hooks) X(forward_ad) X(listening) X(alone) X(wrap)          \
   X(wrap_new) X(reference) X(plan_of) X(otherwise) X(finish) X(recover) X(Refusal) X(places) X(kinds) X(hops)      \
-  X(learn) X(getframe) X(created) X(table) X(roles) X(Record) X(history_of) X(shortened) X(moments)
+  X(learn) X(getframe) X(created) X(table) X(roles) X(Record) X(history_of) X(moments) X(CPU)               \
+  X(spoken) X(owner) X(Generator) X(generators)
 
 struct Objects {
 #define DEVFIX_FIELD(name) PyObject* name = nullptr;
@@ -58,7 +59,8 @@ inline Objects ours;
 #define DEVFIX_NAMES(X)                                                                                            \
   X(_devfix_gpu) X(_devfix_held) X(_devfix_record) X(_devfix_whole) X(dtype) X(on_created) X(fast_on_created)      \
   X(fast_on_created_cpu) X(failed) X(read) X(_current_level) X(_owned) X(history) X(key) X(special) X(op)          \
-  X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(dtypes) X(raw_repr)
+  X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(dtypes) X(raw_repr)    \
+  X(device) X(generator) X(pin_memory) X(requires_grad) X(_devfix_draws)
 
 struct Names {
 #define DEVFIX_FIELD(name) PyObject* name = nullptr;

@@ -3,9 +3,11 @@
 #include "records.h"
 #include "shells.h"
 
+#include <ATen/SavedTensorHooks.h>
+
 namespace devfix {
 
-enum Kind { ONE, SIGN, VIEW, LIST, NUMBER };
+enum Kind { ONE, SIGN, VIEW, LIST, NUMBER, MANY, DETACH, FACTORY, ITEM };
 
 struct Path {
   PyObject_HEAD
@@ -13,6 +15,8 @@ struct Path {
   PyObject* original;
   PyObject* func;
   PyObject* taken;  // CUDA's dtypes, None for all
+  PyObject* rest;   // what runs all other calls: the original or, for a constructor, a function in Python
+  long number;      // how many arguments ONE takes, -1 for any; which one a result of MANY derives from; what a FACTORY makes
 };
 
 // composite_path.alone: no mode, transform or autocast besides the world.
@@ -62,7 +66,7 @@ struct Call {
 
   Py_ssize_t count() const { return PyVectorcall_NARGS(flags); }
   Py_ssize_t all() const { return count() + (keywords ? PyTuple_GET_SIZE(keywords) : 0); }
-  PyObject* regular() const { return PyObject_Vectorcall(path->original, args, flags, keywords); }
+  PyObject* regular() const { return PyObject_Vectorcall(path->rest, args, flags, keywords); }
   PyObject* positional() const {
     PyObject* made = PyTuple_New(count());
     for (Py_ssize_t at = 0; made != nullptr && at < count(); ++at) PyTuple_SET_ITEM(made, at, fresh(args[at]));
@@ -83,8 +87,14 @@ inline bool record(const Call& call, PyObject* made, PyObject* source, bool on_h
   return args && kwargs && tell_created(made, call.path->func, args.get(), kwargs.get());
 }
 
+// composite_path.packs: whether hooks, which are the program's, pack what operators save for the backward pass.
+inline bool packs() {
+  return c10::GradMode::is_enabled() && !at::SavedTensorDefaultHooks::get_tls_state().stack.empty();
+}
+
 // cpu_fast_path.hosted: what a function of host tensors returns; the regular path if that fails.
 inline PyObject* hosted(const Call& call, PyObject* first, PyObject* source) {
+  if (packs()) return call.regular();
   Ref result(below(call.path->original, call.args, call.flags, call.keywords));
   if (!result && PyErr_Occurred()) return nullptr;
   if (!result || type_of(result.get()) != ours.Tensor) return call.regular();
@@ -124,12 +134,13 @@ inline bool asks_gradient(PyObject* tensor) { return c10::GradMode::is_enabled()
 inline PyObject* of_one(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
   const Py_ssize_t all = call.all();
-  if (call.count() == 0 || all > MOST || !is_plain(args[0]) || asks_gradient(args[0]) ||
-      !are_simple(args + 1, all - 1) || !is_alone())
+  const bool fits = call.path->number < 0 || all == call.path->number;
+  if (call.count() == 0 || all > MOST || !fits || !is_plain(args[0]) || !are_simple(args + 1, all - 1) || !is_alone())
     return call.regular();
   const long gpu = gpu_of(args[0]);
   if (gpu == ERROR) return nullptr;
   if (gpu < 0) return hosted(call, args[0], args[0]);
+  if (asks_gradient(args[0])) return call.regular();
   Ref held(held_by(args[0]));
   if (!held) return nullptr;
   Ref result(with_held(call, held.get()));
@@ -140,14 +151,15 @@ inline PyObject* of_one(PyObject* self, PyObject* const* args, size_t flags, PyO
 
 inline PyObject* of_sign(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
-  if (call.count() != 2 || call.all() != 2 || !is_plain(args[0]) || asks_gradient(args[0])) return call.regular();
+  if (call.count() != 2 || call.all() != 2 || !is_plain(args[0])) return call.regular();
   const long gpu = gpu_of(args[0]);
   if (gpu == ERROR) return nullptr;
+  if (gpu >= 0 && asks_gradient(args[0])) return call.regular();
   Ref other;
   if (is_plain(args[1])) {
     const long there = gpu_of(args[1]);
     if (there == ERROR) return nullptr;
-    if (there != gpu || asks_gradient(args[1])) return call.regular();
+    if (there != gpu || (gpu >= 0 && asks_gradient(args[1]))) return call.regular();
     if (gpu >= 0) other = Ref(held_by(args[1]));
   } else if (PyFloat_CheckExact(args[1]) || PyLong_CheckExact(args[1])) {
     other = Ref(fresh(args[1]));
@@ -166,63 +178,6 @@ inline PyObject* of_sign(PyObject* self, PyObject* const* args, size_t flags, Py
     if (!dtype || PySet_Contains(call.path->taken, dtype.get()) != 1) return PyErr_Occurred() ? nullptr : call.regular();
   }
   return placed(call, result.get(), gpu, args[0]);
-}
-
-inline PyObject* of_view(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
-  const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
-  const Py_ssize_t all = call.all();
-  if (call.count() == 0 || all > MOST || type_of(args[0]) != ours.Tensor) return call.regular();
-  const long gpu = gpu_of(args[0]);
-  if (gpu == ERROR) return nullptr;
-  if ((gpu >= 0 && c10::GradMode::is_enabled()) || requires_grad(args[0]) || !are_simple(args + 1, all - 1) ||
-      !is_alone())
-    return call.regular();
-  if (gpu < 0) return hosted(call, args[0], args[0]);
-  Ref held(held_by(args[0]));
-  if (!held) return nullptr;
-  Ref result(with_held(call, held.get()));
-  if (!result && PyErr_Occurred()) return nullptr;
-  if (!result || type_of(result.get()) != ours.Tensor) return call.regular();
-  if (result.get() == held.get()) return fresh(args[0]);
-  Ref made(wrap(result.get(), gpu)), whole(PyObject_GetAttr(args[0], names._devfix_whole));
-  if (!made || !whole ||
-      PyObject_SetAttr(made.get(), names._devfix_whole, whole.get() == Py_None ? args[0] : whole.get()) < 0 ||
-      !record(call, made.get(), args[0], false))
-    return nullptr;
-  return made.release();
-}
-
-// The values of a list of tensors on one device; null without an error if the regular path has to run.
-inline PyObject* held_list(PyObject* tensors, long gpu) {
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(tensors);
-  Ref held(PyList_New(count));
-  for (Py_ssize_t at = 0; held && at < count; ++at) {
-    PyObject* tensor = PySequence_Fast_GET_ITEM(tensors, at);
-    if (!is_plain(tensor) || gpu_of(tensor) != gpu || asks_gradient(tensor)) return nullptr;
-    PyObject* value = gpu < 0 ? fresh(tensor) : held_by(tensor);
-    if (value == nullptr) return nullptr;
-    PyList_SET_ITEM(held.get(), at, value);
-  }
-  return held.release();
-}
-
-inline PyObject* of_list(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
-  const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
-  const Py_ssize_t all = call.all();
-  if (call.count() == 0 || all > MOST || !(PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])) ||
-      PySequence_Fast_GET_SIZE(args[0]) == 0 || !are_simple(args + 1, all - 1) || !is_alone())
-    return call.regular();
-  Ref first(fresh(PySequence_Fast_GET_ITEM(args[0], 0)));
-  if (!is_plain(first.get())) return call.regular();
-  const long gpu = gpu_of(first.get());
-  if (gpu == ERROR) return nullptr;
-  Ref held(held_list(args[0], gpu));
-  if (!held) return PyErr_Occurred() ? nullptr : call.regular();
-  if (gpu < 0) return hosted(call, args[0], first.get());
-  Ref result(with_held(call, held.get()));
-  if (!result && PyErr_Occurred()) return nullptr;
-  if (!result || type_of(result.get()) != ours.Tensor) return call.regular();
-  return placed(call, result.get(), gpu, first.get());
 }
 
 // cpu_fast_path.of_number: a method that returns the number in a tensor.
@@ -246,14 +201,13 @@ inline PyObject* of_number(PyObject* self, PyObject* const* args, size_t flags, 
   return number.release();
 }
 
-inline const vectorcallfunc CALLS[] = {of_one, of_sign, of_view, of_list, of_number};
-
 inline int traverse_path(PyObject* self, visitproc visit, void* arg) {
   Path* path = reinterpret_cast<Path*>(self);
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(path->original);
   Py_VISIT(path->func);
   Py_VISIT(path->taken);
+  Py_VISIT(path->rest);
   return 0;
 }
 
@@ -262,6 +216,7 @@ inline int clear_path(PyObject* self) {
   Py_CLEAR(path->original);
   Py_CLEAR(path->func);
   Py_CLEAR(path->taken);
+  Py_CLEAR(path->rest);
   return 0;
 }
 

@@ -52,13 +52,29 @@ inline PyObject* tuple_of(Items... items) {
 
 inline PyObject* next_moment() { return Py_TYPE(ours.moments)->tp_iternext(ours.moments); }
 
+// records.shortened: a copy of the newest steps. A new reference, null with an error.
+inline PyObject* shortened(PyObject* last) {
+  PyObject* events[KEEP];
+  long count = 0;
+  PyObject* event = last;
+  for (; event != Py_None && count < KEEP; event = PyTuple_GET_ITEM(event, 4)) events[count++] = event;
+  if (event == Py_None) return fresh(last);
+  Ref shorter(fresh(Py_None));
+  for (long depth = 0; shorter && depth < count; ++depth) {
+    event = events[count - 1 - depth];
+    const auto part = [event](Py_ssize_t at) { return fresh(PyTuple_GET_ITEM(event, at)); };
+    shorter = Ref(tuple_of(part(0), part(1), part(2), part(3), fresh(shorter.get()), PyLong_FromLong(depth), part(6)));
+  }
+  return shorter.release();
+}
+
 // The history of what `func` made of something with the history `origin`.
 inline PyObject* derived_history(PyObject* origin, PyObject* func, long depth_of_caller) {
   PyObject* last = PyTuple_GET_ITEM(origin, 0);
   long depth = PyLong_AsLong(PyTuple_GET_ITEM(last, 5)) + 1;
   Ref shorter;
   if (depth > LONGEST) {
-    shorter = Ref(PyObject_CallOneArg(ours.shortened, last));
+    shorter = Ref(shortened(last));
     if (!shorter) return nullptr;
     last = shorter.get();
     depth = KEEP;

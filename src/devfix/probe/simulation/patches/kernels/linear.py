@@ -27,7 +27,9 @@ def _whole(original: Any) -> Any:
             and weight._devfix_gpu == (gpu := input._devfix_gpu)
             and (bias is None or (type(bias) in _PLAIN and bias._devfix_gpu == gpu))
             and not (
-                _grad() and (input.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad))
+                gpu >= 0
+                and _grad()
+                and (input.requires_grad or weight.requires_grad or (bias is not None and bias.requires_grad))
             )
             and composite_path.alone()
             and hooks.on_created in hooks.fast_on_created

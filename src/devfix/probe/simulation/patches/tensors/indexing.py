@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
 
 from ...accelerators import messages
 from ...dispatcher import composite_path, cpu_fast_path, fast_path
+from ...native import loading as native
 from ...patching import replace
 from ...tensors.tensor import Tensor
 from ..kernels import sequences
@@ -82,11 +84,17 @@ def _getitem(self: Any, index: Any, /) -> Any:
             made = fast_path.viewed(_get, _func, gpu, self, (index,), {})
             if made is not None:
                 return made
-    elif type(self) is Tensor and not self.requires_grad and _known(index) and composite_path.alone():
+    elif type(self) is Tensor and _known(index) and composite_path.alone():
         made = cpu_fast_path.hosted(_get, _func, (self, index), _NOTHING)
         if made is not None:
             return made
     return _get(self, index)
+
+
+@functools.cache  # programs may keep it in tables of functions
+def _getting() -> Any:
+    compiled = native.path(native.ITEM, _get, _func, None, -1, _getitem)
+    return _getitem if compiled is None else fast_path.calling(compiled)
 
 
 def _known(index: Any) -> bool:
@@ -133,7 +141,7 @@ def _set_other(self: Any, index: Any, value: Any) -> None:
 
 def install() -> None:
     """Patch indexing."""
-    for name, new in (("__getitem__", _getitem), ("__setitem__", _setitem)):
+    for name, new in (("__getitem__", _getting()), ("__setitem__", _setitem)):
         new.__name__ = name  # `__torch_function__` may read it
         new.__qualname__ = f"TensorBase.{name}"
         replace(Tensor, name, new, add=True)

@@ -12,18 +12,10 @@ import torch.utils._device as default_device
 
 from .... import hooks
 from ....accelerators import devices, kinds, messages
-from ....dispatcher import composite_path, cpu_fast_path, factory_path
+from ....dispatcher import composite_path, cpu_fast_path
 from ....patching import overridden, replace, undo_with, wrap
 from ....tensors.tensor import Tensor, wrap_new
-from . import array_interface, legacy, subclass_constructors
-
-FACTORIES = (
-    "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
-    "randperm", "empty_strided", "empty_permuted", "empty_quantized", "normal",
-    "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like",
-    "randint_like", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
-    "kaiser_window", "bartlett_window",
-)  # fmt: skip
+from . import array_interface, factories, legacy, subclass_constructors
 
 
 def wanted(device: Any) -> Any:
@@ -37,16 +29,6 @@ def wanted(device: Any) -> Any:
     return None
 
 
-# Constructors of numbers alone, which are made on the host for a GPU; those that draw take a generator.
-_DRAWING = frozenset(("rand", "randn", "randint", "randperm"))
-_MADE_OF_NUMBERS = _DRAWING | {"zeros", "ones", "full", "empty", "arange", "linspace", "eye"}
-
-# Those that take shape or dtype of a tensor, and its device.
-_MADE_LIKE = frozenset(
-    ("zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty")
-)
-
-
 def _index(device: Any, name: str) -> int | None:
     try:
         return devices.spoken(wanted(device))
@@ -57,6 +39,7 @@ def _index(device: Any, name: str) -> int | None:
 
 SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # their first parameters
 _MISSING = object()
+_below = torch._C._DisableTorchDispatch  # active while the object exists
 _READING = ("tensor", "as_tensor")
 _PLAIN = frozenset((list, tuple, int, float, bool, complex, range))  # what has no array interface
 _ALIAS = torch.ops.aten.alias.default
@@ -110,9 +93,14 @@ def _construct_on(original: Any, name: str, args: Any, kwargs: dict[str, Any], i
     if kwargs.get("copy") is False:
         original(*args, copy=False)  # raises for what cannot be aliased on any device
         raise ValueError(f"can't alias tensor from device 'cpu' to '{torch.device(kwargs['device'])}'.")
-    made = original(*args, **{**kwargs, "device": "cpu"})
+    is_short = name == "tensor" and not grad and composite_path.alone()  # it gets memory of its own
+    guard = _below() if is_short else None
+    try:
+        made = original(*args, **{**kwargs, "device": "cpu"})
+    finally:
+        del guard
     hooks.on_created(made, f"torch.{name}", args, kwargs)
-    if name == "tensor" and type(made) is Tensor and not grad and composite_path.alone():  # memory of its own
+    if is_short and type(made) is Tensor:
         placed = wrap_new(made, index)
         hooks.moved(placed, made, torch.ops.aten._to_copy.default)
         hooks.on_created(placed, f"torch.{name}", args, kwargs)
@@ -197,47 +185,6 @@ def _method(original: Any) -> Any:
     return new_tensor
 
 
-def _accept_index(original: Any) -> Any:
-    """Let `device=0` name a GPU, for which C++ would use the build's accelerator."""
-    name = getattr(original, "__name__", "")
-    packet = getattr(torch.ops.aten, name, None)
-    func = getattr(packet, "default", None)
-    operator = func or getattr(packet, "memory_format", None)  # `empty` has no overload of another name
-    draws, is_short = name in _DRAWING, name in _MADE_OF_NUMBERS and operator is not None
-    is_like = name in _MADE_LIKE and func is not None
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if is_like:
-            made = factory_path.made_like(original, func, args, kwargs)
-            if made is not None:
-                return made
-        if is_short and kwargs.get("device") is not None:
-            made = factory_path.made_on(original, operator, args, kwargs, draws)
-            if made is not None:
-                return made
-        if func is not None and cpu_fast_path.makes(args, kwargs):
-            made = cpu_fast_path.made(original, func, args, kwargs)
-            if made is not None:
-                return made
-        if type(kwargs.get("device")) is int:
-            kwargs["device"] = torch.device(kinds.now().name, kwargs["device"])
-        if kwargs.get("out") is not None and kwargs.get("device") is not None:
-            _check_out(kwargs["device"], kwargs["out"], name)
-            kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
-        return original(*args, **kwargs)
-
-    return call
-
-
-def _check_out(device: Any, out: Any, name: str) -> None:
-    """Raise what `check_out_type_matches` in torch/csrc does, which would name the shell's device."""
-    asked, found = torch.device(device).type, out.device.type if isinstance(out, Tensor) else ""
-    if found and asked != found:
-        error = RuntimeError(f"device type {asked} does not match device type of out parameter ({found})")
-        hooks.failed(error, f"torch.{name}", (out,), {})
-        raise error
-
-
 def _inward(original: Any) -> Any:
     """Pass a constructor that C++ runs above the dispatcher the device that C++ knows."""
 
@@ -277,13 +224,8 @@ def install() -> None:
         default_device._device_constructors()
     for name in SOURCES:
         wrap(torch, name, _moving(name))
-    for name in FACTORIES:
-        wrap(torch, name, _accept_index)
+    factories.install()
     wrap(torch, "range", _inward)
-    for name in ("new_zeros", "new_ones", "new_full", "new_empty", "new_empty_strided"):
-        wrap(Tensor, name, _accept_index)
-    for name in ("fftfreq", "rfftfreq"):
-        wrap(torch.fft, name, _accept_index)
     wrap(Tensor, "new_tensor", _method)
     if kinds.now().has_legacy_types:
         wrap(torch, "set_default_tensor_type", _set_default_type)
