@@ -73,6 +73,52 @@ assert torch.zeros_like(x, requires_grad=True).requires_grad
 """
 
 
+# Where each operator is told of, as where they are counted, the direct paths tell of those that the dispatcher sees.
+TOLD = """
+import sys, torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+module = lambda name: sys.modules["devfix probe." + name]
+hooks, operators = module("simulation.hooks"), module("simulation.operator_tables.operators")
+told, regular = [], hooks.on_created
+
+def created(result, func, args, kwargs):
+    told.append(operators.qualified(func))
+    regular(result, func, args, kwargs)
+
+class Observing(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+def names(call):
+    del told[:]
+    call()
+    return list(told)
+
+for device in ("cuda", "cpu"):
+    x = torch.arange(6.0, device=device).reshape(2, 3)
+    w = torch.nn.Parameter(x.t())
+    n, row = torch.tensor([1, 0], device=device), x[0]
+    calls = (
+        lambda: x @ x.t(), lambda: torch.matmul(x, w), lambda: x.square(), lambda: torch.softmax(x, 0),
+        lambda: x.log_softmax(1), lambda: torch.einsum("ij,kj->ik", x, x), lambda: torch.outer(n, n),
+        lambda: torch.isclose(x, x), lambda: torch.isfinite(w), lambda: torch.nn.functional.logsigmoid(x),
+        lambda: torch.norm(x), lambda: torch.where(x > 2, x, x), lambda: x.std(0), lambda: torch.mv(x, row),
+        lambda: torch.nn.functional.linear(x, x), lambda: 1 - x, lambda: x.max(), lambda: torch.zeros_like(x),
+        lambda: x.index_select(1, n), lambda: torch.zeros(2, device=device), lambda: torch.eye(2, device=device),
+    )
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            for number, call in enumerate(calls):
+                hooks.on_created = created
+                direct = names(call)
+                with Observing():
+                    seen = names(call)
+                hooks.on_created = regular
+                assert direct == seen and seen, (device, grad, number, direct, seen)
+"""
+
+
 def run(program: str) -> subprocess.CompletedProcess[str]:
     order = {"world": {"kind": "simulated", "gpus": 1, "current": 0}, "traces": os.devnull}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DEVFIX")}
@@ -88,4 +134,9 @@ def test_host_generator_needs_no_dispatcher() -> None:
 
 def test_what_is_made_like_a_tensor_needs_no_dispatcher() -> None:
     ended = run(LIKE)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_what_is_counted_are_the_operators_that_the_dispatcher_sees() -> None:
+    ended = run(TOLD)
     assert ended.returncode == 0, ended.stderr

@@ -6,6 +6,7 @@ CPU's operator gives the same bits in one call, since it decomposes itself in th
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -45,6 +46,20 @@ def alone() -> bool:
     )
 
 
+def is_composite(original: Any, func: Any) -> bool:
+    """Return whether the dispatcher sees parts of an operator in its place; PyTorch decomposes some in Python."""
+    known = torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+    return known or isinstance(original, FunctionType)
+
+
+def unobserved(whole: bool) -> bool:
+    """Return whether a function may bypass the dispatcher: `alone` and, if it is composite, nobody observes its parts.
+
+    Where operators are counted, two worlds must count the same ones, and a failure names a part.
+    """
+    return (not whole or hooks.on_created in hooks.fast_on_created) and alone()
+
+
 def packs() -> bool:
     """Return whether hooks, which are the program's, pack what operators save for the backward pass."""
     return _grad() and _hooks_of_saved(True) is not None
@@ -57,7 +72,7 @@ def possible(*tensors: Any) -> bool:
             return False
     if _grad() and any(tensor.requires_grad for tensor in tensors):
         return False
-    return alone() and hooks.on_created in hooks.fast_on_created
+    return unobserved(True)
 
 
 def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:

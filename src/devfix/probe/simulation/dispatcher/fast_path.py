@@ -15,7 +15,7 @@ from .. import hooks
 from ..native import loading as native
 from ..operator_tables.dtypes import FACTORS, PRODUCTS
 from ..tensors.tensor import Tensor, wrap
-from .composite_path import PLAIN, alone, listening, new_on
+from .composite_path import PLAIN, alone, is_composite, listening, new_on, unobserved
 from .cpu_fast_path import SIMPLE, are_simple, hosted
 
 _ABSENT: Any = object()
@@ -58,7 +58,8 @@ def of_one(original: Any, func: Any, count: int = -1) -> Any:
 
     With a `count`, only calls with so many arguments are fast.
     """
-    compiled = native.path(native.ONE, original, func, None, count)
+    whole = is_composite(original, func)
+    compiled = native.path(native.ONE, original, func, None, count, whole=whole)
     if compiled is not None:
         return calling(compiled)
 
@@ -66,7 +67,7 @@ def of_one(original: Any, func: Any, count: int = -1) -> Any:
         tensor: Any = args[0] if args and count in (-1, len(args) + len(kwargs)) else None
         if type(tensor) in PLAIN and not ((gpu := tensor._devfix_gpu) >= 0 and _grad() and tensor.requires_grad):
             rest = args[1:]
-            if (not rest or are_simple(rest)) and (not kwargs or are_simple(kwargs.values())) and alone():
+            if (not rest or are_simple(rest)) and (not kwargs or are_simple(kwargs.values())) and unobserved(whole):
                 if gpu < 0:
                     result = hosted(original, func, args, kwargs)
                     return original(*args, **kwargs) if result is None else result

@@ -10,7 +10,7 @@ from ..native import loading as native
 from ..operator_tables.dtypes import PRODUCTS
 from ..operator_tables.operators import source_argument
 from ..tensors.tensor import Tensor
-from .composite_path import PLAIN, alone
+from .composite_path import PLAIN, is_composite, unobserved
 from .cpu_fast_path import SIMPLE, are_simple, hosted
 from .fast_path import calling, placed
 
@@ -57,14 +57,15 @@ def of_many(original: Any, func: Any, taken: Any = None) -> Any:
     `taken` are the dtypes of results that CUDA supports, if not all.
     """
     derived_from = source_argument(func)
-    compiled = native.path(native.MANY, original, func, taken, derived_from)
+    whole = is_composite(original, func)
+    compiled = native.path(native.MANY, original, func, taken, derived_from, whole=whole)
     if compiled is not None:
         return calling(compiled)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs or are_simple(kwargs.values()):
             operands = _Operands(args)
-            if operands.fits and operands.first is not None and alone():
+            if operands.fits and operands.first is not None and unobserved(whole):
                 known = 0 <= derived_from < len(args) and type(args[derived_from]) in PLAIN
                 source = args[derived_from] if known else operands.first
                 gpu: Any = operands.gpu

@@ -43,14 +43,16 @@ def configure(**objects: Any) -> None:
         _loaded[0].configure(objects)
 
 
-def path(kind: int, original: Any, func: Any, taken: Any = None, number: int = -1, rest: Any = None) -> Any:
+def path(
+    kind: int, original: Any, func: Any, taken: Any = None, number: int = -1, rest: Any = None, whole: bool = False
+) -> Any:
     """Return a compiled fast path of a function, None where the simulation runs in Python.
 
     `number` is how many arguments ONE takes, which of them a result of MANY derives from, and what a FACTORY makes;
-    `rest` runs all calls that the path leaves, if not the original.
+    `rest` runs all calls that the path leaves, if not the original. With `whole`, the function is a composite operator.
     """
     made = extension()
-    return None if made is None else made.path(kind, original, func, taken, number, rest)
+    return None if made is None else made.path(kind, original, func, taken, number, rest, whole)
 
 
 def forget_plans() -> None:

@@ -22,7 +22,7 @@ inline PyObject* of_list(PyObject* self, PyObject* const* args, size_t flags, Py
   const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
   const Py_ssize_t all = call.all();
   if (call.count() == 0 || all > MOST || !(PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])) ||
-      PySequence_Fast_GET_SIZE(args[0]) == 0 || !are_simple(args + 1, all - 1) || !is_alone())
+      PySequence_Fast_GET_SIZE(args[0]) == 0 || !are_simple(args + 1, all - 1) || !is_unobserved(call.path))
     return call.regular();
   Ref first(fresh(PySequence_Fast_GET_ITEM(args[0], 0)));
   if (!is_plain(first.get())) return call.regular();
@@ -87,7 +87,7 @@ inline PyObject* of_many(PyObject* self, PyObject* const* args, size_t flags, Py
     if (!kept[at]) return PyErr_Occurred() ? nullptr : call.regular();
     values[at] = kept[at].get();
   }
-  if (operands.first == nullptr || !is_alone()) return call.regular();
+  if (operands.first == nullptr || !is_unobserved(call.path)) return call.regular();
   const long at = call.path->number;
   Ref source(fresh(at >= 0 && at < count && is_plain(args[at]) ? args[at] : operands.first));
   if (operands.gpu < 0) return hosted(call, nullptr, source.get());

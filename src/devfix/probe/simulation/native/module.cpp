@@ -39,9 +39,10 @@ const vectorcallfunc CALLS[] = {of_one, of_sign, of_view, of_list, of_number, of
 
 PyObject* path(PyObject*, PyObject* given) {
   int kind;
+  int is_composite = 0;
   long number = -1;
   PyObject *original, *func, *taken = Py_None, *rest = Py_None;
-  if (!PyArg_ParseTuple(given, "iOO|OlO", &kind, &original, &func, &taken, &number, &rest)) return nullptr;
+  if (!PyArg_ParseTuple(given, "iOO|OlOp", &kind, &original, &func, &taken, &number, &rest, &is_composite)) return nullptr;
   if (kind < 0 || kind > ITEM) return PyErr_Format(PyExc_ValueError, "no path has the number %d", kind);
   Path* made = PyObject_GC_New(Path, path_type);
   if (made == nullptr) return nullptr;
@@ -50,6 +51,7 @@ PyObject* path(PyObject*, PyObject* given) {
   made->func = fresh(func);
   made->taken = fresh(taken);
   made->rest = fresh(rest == Py_None ? original : rest);
+  made->is_composite = is_composite != 0;
   made->number = number;
   PyObject_GC_Track(made);
   return reinterpret_cast<PyObject*>(made);
@@ -65,7 +67,7 @@ PyObject* locations(PyObject*, PyObject*) { return outward(); }
 PyMethodDef methods[] = {
     {"configure", configure, METH_O, "Set the probe's objects, by name."},
     {"missing", missing, METH_NOARGS, "Return the names of the objects that are not set."},
-    {"path", path, METH_VARARGS, "Return a fast version of a function: kind, original, operator, dtypes, number, function for the rest."},
+    {"path", path, METH_VARARGS, "Return a fast version of a function: kind, original, operator, dtypes, number, function for the rest, composite."},
     {"outward", locations, METH_NOARGS, "Return the locations of an event, as places.outward."},
     {"created", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(created_hook)), METH_FASTCALL,
      "Record a creation, as creations.created."},

@@ -16,6 +16,7 @@ struct Path {
   PyObject* func;
   PyObject* taken;  // CUDA's dtypes, None for all
   PyObject* rest;   // what runs all other calls: the original or, for a constructor, a function in Python
+  bool is_composite;  // then it runs as a whole only where nobody observes its parts
   long number;      // how many arguments ONE takes, -1 for any; which one a result of MANY derives from; what a FACTORY makes
 };
 
@@ -36,6 +37,15 @@ inline bool is_alone() {
   if (c10::impl::tls_local_dispatch_key_set().included_.has_any(observers)) return false;
   PyObject* level = attribute(ours.forward_ad, names._current_level);
   return level != nullptr && PyLong_AsLong(level) < 0;
+}
+
+// composite_path.unobserved: the same, for this function.
+inline bool is_unobserved(const Path* path) {
+  if (path->is_composite) {
+    PyObject* hook = attribute(ours.hooks, names.on_created);
+    if (!is_own(hook) && PyDict_Contains(attribute(ours.hooks, names.fast_on_created), hook) != 1) return false;
+  }
+  return is_alone();
 }
 
 inline bool is_simple(PyObject* value) { return PySet_Contains(ours.simple, type_of(value)) == 1; }
@@ -135,7 +145,8 @@ inline PyObject* of_one(PyObject* self, PyObject* const* args, size_t flags, PyO
   const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
   const Py_ssize_t all = call.all();
   const bool fits = call.path->number < 0 || all == call.path->number;
-  if (call.count() == 0 || all > MOST || !fits || !is_plain(args[0]) || !are_simple(args + 1, all - 1) || !is_alone())
+  if (call.count() == 0 || all > MOST || !fits || !is_plain(args[0]) || !are_simple(args + 1, all - 1) ||
+      !is_unobserved(call.path))
     return call.regular();
   const long gpu = gpu_of(args[0]);
   if (gpu == ERROR) return nullptr;
@@ -166,7 +177,7 @@ inline PyObject* of_sign(PyObject* self, PyObject* const* args, size_t flags, Py
   } else {
     return call.regular();
   }
-  if (!is_alone()) return call.regular();
+  if (!is_unobserved(call.path)) return call.regular();
   if (gpu < 0) return hosted(call, args[0], args[0]);
   Ref held(held_by(args[0]));
   if (!held || !other) return nullptr;
