@@ -17,7 +17,7 @@ ready:
 	@printf '#!/bin/sh\\necho "%s"\\n' "$${TORCH:-2.13.0+cu130}" >.venv/bin/python
 	@chmod +x .venv/bin/python
 setup: ready
-test: ready
+test test-daily: ready
 	@echo "$$(basename "$$PWD") $$(ls -A "$$HOME" | wc -l) $$(env | cut -d= -f1 | sort | tr '\\n' ' ')" >>TOLD
 	@echo "SKIPPED [2] tests/process/test_sandbox.py:20: bubblewrap is not there: install it"
 	@echo "FAILED tests/test_x.py::test_y - assert 1 == 2"
@@ -29,13 +29,14 @@ test-pages:
 	@echo "5 passed in 6.78s"
 wild:
 	@echo "| hello | yes |"
+	@WILD
 """
 
 
-def ran(folder: Path, tests: str = "true", **environment: str) -> tuple[int, str, list[str]]:
+def ran(folder: Path, tests: str = "true", wild: str = "true", **environment: str) -> tuple[int, str, list[str]]:
     """The exit code, the closing lines, and what `make test` told of each of its runs."""
     told = folder / "told"
-    makefile = MAKEFILE.replace("TOLD", str(told)).replace("TESTS", tests)
+    makefile = MAKEFILE.replace("TOLD", str(told)).replace("TESTS", tests).replace("WILD", wild)
     files = {"Makefile": makefile, ".ci/run": SCRIPT.read_text(), ".gitignore": ".venv/\n"}
     root = make_repository(folder / "somewhere", files)
     known = {name: os.environ[name] for name in ("PATH", "HOME")}
@@ -61,7 +62,7 @@ def test_a_stranger_comes_first_and_then_the_caller(tmp_path: Path) -> None:
         "5 passed in 6.78s",
         "make wild, torch 2.13.0+cu130:",
         "| hello | yes |",
-        "make test test-slow, torch 2.13.0+cpu, in the caller's environment:",
+        "make test-daily test-slow, torch 2.13.0+cpu, in the caller's environment:",
         "12 passed, 2 skipped in 3.21s",
         "34 passed in 45.67s",
         "  skipped [2] bubblewrap is not there: install it",
@@ -72,6 +73,12 @@ def test_the_same_build_is_not_tested_twice(tmp_path: Path) -> None:
     code, closing, told = ran(tmp_path)
     assert (code, len(told)) == (0, 1)
     assert "make test-slow, torch 2.13.0+cu130, in the caller's environment, which has the same build:" in closing
+
+
+def test_a_failure_beside_other_tests_is_one_of_the_whole(tmp_path: Path) -> None:
+    code, closing, told = ran(tmp_path, wild="false", TORCH="2.13.0+cpu")
+    assert (code, len(told)) == (1, 2)
+    assert "FAILED: ended 2 " in closing and "| hello | yes |" in closing
 
 
 @pytest.mark.parametrize("tests", ["false", 'test -n "$$TORCH"', 'test -z "$$TORCH"'])
