@@ -13,6 +13,7 @@ from verdict_programs import PROGRAM, project
 
 import devfix
 from devfix.discovery import examine
+from devfix.execution.prefork import PreforkServer
 from devfix.execution.search_path import with_interpreter
 from devfix.probe.simulation.accelerators.visible_devices import needed
 
@@ -39,7 +40,9 @@ PRINTS = "import os, torch\n{before}\nprint(os.environ.get('CUDA_VISIBLE_DEVICES
         ("MIG-GPU-1/0/0", 2, 0),
     ],
 )
-def test_the_program_sets_which_gpus_it_sees(value: str, gpus: int, seen: int, tmp_path: Path) -> None:
+def test_the_program_sets_which_gpus_it_sees(
+    value: str, gpus: int, seen: int, tmp_path: Path, warm: PreforkServer
+) -> None:
     source = f"""
         import os
         os.environ["CUDA_VISIBLE_DEVICES"] = {value!r}
@@ -50,7 +53,8 @@ def test_the_program_sets_which_gpus_it_sees(value: str, gpus: int, seen: int, t
         except RuntimeError as error:
             print(error)
     """
-    ran = run_program(tmp_path, source, gpus=gpus)
+    # Only two processes import torch after the variable is set, as programs do: each takes two seconds.
+    ran = run_program(tmp_path, source, gpus=gpus, warm=None if value in ("", "1") else warm)
     made = "cuda:0" if seen else "No CUDA GPUs are available"
     assert ran.done.stdout == f"{seen} {seen > 0} {seen}\n{made}\n", ran.done.stderr
     told = [note for note in ran.trace["notes"] if "CUDA_VISIBLE_DEVICES" in note]
