@@ -156,3 +156,32 @@ def test_a_repository_without_tests_says_what_to_run(tmp_path: Path) -> None:
 def test_wrong_usage_is_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
     done = find(tmp_path, *arguments)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and said in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "nowhere"),
+        (["--budget", "soon"], "--budget soon: give a time above 0"),
+        (["-n", "0"], "Invalid value for '-n'"),
+        (["--silent", "all"], "Invalid value for '--silent'"),
+        (["--unknown"], "No such option"),
+        ([], "no tests, no docstring examples"),
+    ],
+)
+def test_wrong_usage_with_json_is_a_record_of_a_search(tmp_path: Path, arguments: list[str], said: str) -> None:
+    root = repository(tmp_path, main="import torch\n")
+    words = [sys.executable, "-m", "devfix", "find", "--python", sys.executable, "--format", "json", *arguments]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True)
+    told = json.loads(done.stdout)
+    jsonschema.validate(told, closed(find_schema()))
+    assert (done.returncode, told["schema"], told["findings"]) == (2, "devfix-find/1", [])
+    assert said in told["error"]["message"] and done.stderr.splitlines()[-1].startswith("devfix: ")
+    assert said in done.stderr.splitlines()[-1]
+    found = tmp_path / "find.json"
+    found.write_text(done.stdout)
+    again = find(root, "--baseline", str(found))
+    assert again.returncode == 2 and "a search that failed" in again.stderr
+    shown = subprocess.run([sys.executable, "-m", "devfix", "show", str(found)], capture_output=True, text=True)
+    assert shown.returncode == 0 and shown.stdout.startswith("Error: ") and said in " ".join(shown.stdout.split())

@@ -9,13 +9,24 @@ import jsonschema
 from json_schemas import closed
 from sample_search import RAISES, record
 
+from devfix.find.report import failed_search
+from devfix.report.render.html.find import find_page
 from devfix.report.render.machine_readable.find_sarif import find_sarif
 from devfix.report.render.machine_readable.json import dump, find_schema
-from devfix.report.render.terminal.find import find_commands, find_text
+from devfix.report.render.terminal.find import find_commands, find_outputs, find_text
 
 
 def test_the_json_is_as_its_schema_says() -> None:
     jsonschema.validate(json.loads(dump(record())), closed(find_schema()))
+
+
+def test_a_search_that_failed_is_told_in_each_format() -> None:
+    failed = failed_search("no git repository here")
+    jsonschema.validate(json.loads(dump(failed)), closed(find_schema()))
+    assert find_text(failed) == "Error: no git repository here\n"
+    assert find_outputs(failed).startswith("outcome=error\n") and find_commands(failed) == ""
+    assert json.loads(find_sarif(failed))["runs"][0]["invocations"] == [{"executionSuccessful": False}]
+    assert "Error: no git repository here" in find_page(failed)
 
 
 def test_the_text_has_a_row_for_each_cause() -> None:

@@ -22,11 +22,19 @@ def complaint(message: str, arguments: Sequence[str], log: str = "") -> None:
     print("devfix: " + one_line(message, 2000), file=sys.stderr)
     arguments = list(takewhile(lambda word: word != "--", arguments))  # the rest belongs to the command
     if "--format=json" in arguments or ("--format", "json") in pairwise(arguments):
-        from devfix.report.record import failed
-        from devfix.report.render.machine_readable.json import dump
+        print(_as_json(message, arguments, log), end="")
 
-        command = next((after for word, after in pairwise(arguments) if word == "--run"), "")
-        print(dump(failed(command, message, log)), end="")
+
+def _as_json(message: str, arguments: Sequence[str], log: str) -> str:
+    """Return the record of an error, as the command's schema has it."""
+    from devfix.find.report import failed_search
+    from devfix.report.record import failed
+    from devfix.report.render.machine_readable.json import dump
+
+    if arguments[:1] == ["find"]:
+        return dump(failed_search(message, log))
+    command = next((after for word, after in pairwise(arguments) if word == "--run"), "")
+    return dump(failed(command, message, log))
 
 
 def usage_error(error: Exception) -> str | None:

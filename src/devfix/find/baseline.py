@@ -35,5 +35,7 @@ def read_baseline(path: Path | None) -> Known:
         raise UserError(f"--baseline {path}: no JSON; make one with `devfix find --format json > {path}`") from None
     if not isinstance(raw, dict) or raw.get("schema") != "devfix-find/1":
         raise UserError(f"--baseline {path}: no report of devfix find; make one with `devfix find --format json`")
+    if raw.get("error"):
+        raise UserError(f"--baseline {path}: a search that failed, and knows no findings; make one that succeeds")
     found = [*raw.get("findings", ()), *raw.get("known", ())]
     return frozenset(key(each["kind"], each["path"], each["function"], each["rule"]) for each in found)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.find.records import Cause, Evidence
+from devfix.find.records import Cause, Evidence, Line
 from devfix.find.results import Served, SilentFinding
 from devfix.find.suites import SuiteKind
-from devfix.model import Diagnosis, Failure, Operand, SilentKind, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, Operand, SilentKind, SourceLocation
 from devfix.registry import Rule
 from devfix.report.find_types import CauseKind, Confidence
 from devfix.sdk import Sources
@@ -47,9 +48,10 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
     """Return the cause of one test's failure, with the diagnoses that explain it."""
     best = diagnoses[0] if diagnoses else None
     failing = _failing(failure, is_test)
+    origin = _origin(failure, best, is_test)
     return Cause(
         kind=RAISES,
-        place=_origin(failure, best, is_test) or failing,
+        place=origin.place if origin else failing,
         failing=failing,
         rule=best.rule if best else UNEXPLAINED,
         title=best.title if best else "No rule knows this failure",
@@ -59,6 +61,7 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
         devices=(seen.device,),
         suite=seen.suite,
         past=seen.past,
+        made=origin.made if origin else (),
     )
 
 
@@ -111,25 +114,6 @@ def _rule(diagnoses: Sequence[Diagnosis]) -> str:
     return diagnoses[0].rule if diagnoses else UNEXPLAINED
 
 
-def grouped(causes: Iterable[Cause]) -> list[Cause]:
-    """Join what has one cause, the cause that most tests reach first; what fails in one test is silent in none."""
-    causes = list(causes)
-    failing = {_place(each.place) for each in causes if not each.is_silent}
-    causes = [each for each in causes if not each.is_silent or _place(each.place) not in failing]
-    found: dict[tuple[str, str, int, str], Cause] = {}
-    for each in causes:
-        known = found.get(each.key)
-        if known is None:
-            found[each.key] = each
-        else:
-            found[each.key] = replace(
-                known,
-                tests=tuple(dict.fromkeys((*known.tests, *each.tests))),
-                devices=tuple(dict.fromkeys((*known.devices, *each.devices))),
-            )
-    return sorted(found.values(), key=lambda each: (-len(each.tests), each.place.path, each.place.line))
-
-
 def confirmed_silent(
     cause: Cause, again: Iterable[SilentFinding | Served], failure: Failure | None, diagnoses: tuple[Diagnosis, ...]
 ) -> Cause:
@@ -168,22 +152,39 @@ def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
     return own[-1] if own else failure.at or NOWHERE
 
 
-def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> SourceLocation | None:
+@dataclass(frozen=True)
+class _Origin:
+    """The place that a stray tensor comes from, and the lines of the code under test that made it, innermost first."""
+
+    place: SourceLocation
+    made: tuple[Line, ...]
+
+
+def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> _Origin | None:
     """Return where the operand that is wrong comes from; without a rule, the one of the host that has such a place."""
     if best is not None and best.finding.operand < len(failure.operands):
-        place = _stray_from(failure.operands[best.finding.operand], is_test)
-        if place is not None:
-            return place
+        origin = _stray_from(failure.operands[best.finding.operand], is_test)
+        if origin is not None:
+            return origin
     strays = (each for each in failure.operands if each.device == HOST)
-    return next((place for each in strays if (place := _stray_from(each, is_test)) is not None), None)
+    return next((origin for each in strays if (origin := _stray_from(each, is_test)) is not None), None)
 
 
-def _stray_from(operand: Operand, is_test: IsTest) -> SourceLocation | None:
+def _stray_from(operand: Operand, is_test: IsTest) -> _Origin | None:
     """Return where the code under test made a tensor, or where it took to the host what others made."""
-    places = [_creation_place(operand)]
+    events = [(_creation_place(operand), operand.creation)]
     if operand.device == HOST:
-        places += [each.owned_place for each in reversed(operand.transfers) if each.device == HOST]
-    return next((each for each in places if each is not None and each.owned and not is_test(each)), None)
+        events += [(each.owned_place, each) for each in reversed(operand.transfers) if each.device == HOST]
+    for place, event in events:
+        if place is not None and event is not None and place.owned and not is_test(place):
+            return _Origin(place, _lines(event, is_test))
+    return None
+
+
+def _lines(event: Event, is_test: IsTest) -> tuple[Line, ...]:
+    """Return the lines of the code under test that an event ran in, from the innermost outward to the test."""
+    own = takewhile(lambda place: not is_test(place), (place for place in event.places if place.owned))
+    return tuple((place.path, place.line) for place in own)
 
 
 def _creation_place(operand: Operand) -> SourceLocation | None:

@@ -10,6 +10,8 @@ from devfix.find.suites import SuiteKind
 from devfix.model import Diagnosis, Failure, SourceLocation
 from devfix.report.find_types import CauseKind, Confidence
 
+Line = tuple[str, int]  # a path, and a line of the file
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -27,7 +29,8 @@ class Cause:
     `tests` reach it, the first of them is the one that was run again alone; `devices` are those of the inputs.
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
     `is_twice`: its tests show it where they run on two GPUs, one after the other. `past` are the lines at which they
-    fail before, by other causes.
+    fail before, by other causes. `made` are the lines of the code under test that were making the stray tensor, from
+    the innermost outward; none where others made it.
     """
 
     kind: CauseKind
@@ -45,6 +48,7 @@ class Cause:
     suite: SuiteKind = SuiteKind.tests
     is_twice: bool = False
     past: tuple[str, ...] = ()
+    made: tuple[Line, ...] = ()
 
     @property
     def is_silent(self) -> bool:

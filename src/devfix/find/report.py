@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from devfix.find.records import Cause, FindReport
 from devfix.report.failure_record import failure_record
 from devfix.report.find_types import CauseFixRecord, CauseRecord, EvidenceRecord, FindRecord, LineRecord, ReasonRecord
-from devfix.report.source_lines import Lines
+from devfix.report.source_lines import Lines, no_lines
+from devfix.report.types import ErrorRecord
 
 Fixes = Mapping[tuple[str, str, int, str], CauseFixRecord]
 
 
-def find_record(report: FindReport, lines: Lines, fixes: Fixes | None = None) -> FindRecord:
+def find_record(
+    report: FindReport, lines: Lines, fixes: Fixes | None = None, error: ErrorRecord | None = None
+) -> FindRecord:
     """Return the record of a search; `lines` gives the source lines that it quotes.
 
-    `fixes` has the results of the causes that were repaired.
+    `fixes` has the results of the causes that were repaired, `error` why there was no search.
     """
     return FindRecord(
         root=report.root,
@@ -35,7 +38,13 @@ def find_record(report: FindReport, lines: Lines, fixes: Fixes | None = None) ->
         notes=tuple(report.notes),
         findings=tuple(_cause(cause, lines, fixes or {}) for cause in report.causes),
         known=tuple(_cause(cause, lines, {}) for cause in report.known),
+        error=error,
     )
+
+
+def failed_search(message: str, log: str = "") -> FindRecord:
+    """Return the record of a search that could not be made: wrong usage, or a fault of devfix with its `log` file."""
+    return find_record(FindReport("", ""), no_lines, error=ErrorRecord(message=message, log=log))
 
 
 def _cause(cause: Cause, lines: Lines, fixes: Fixes) -> CauseRecord:

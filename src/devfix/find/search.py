@@ -16,13 +16,13 @@ from devfix.find.causes import (
     cause_of,
     explained,
     failing_place,
-    grouped,
     silent_cause,
     stale_cause,
 )
 from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import missing_modules
 from devfix.find.coverage import OVER, Coverage
+from devfix.find.grouping import grouped, is_same_tensor
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
@@ -191,7 +191,7 @@ class Search:
 
     def _is_known(self, cause: Cause) -> bool:
         """Return whether a tensor has a cause already: past that, it may fail otherwise."""
-        return any((each.place.path, each.place.line) == (cause.place.path, cause.place.line) for each in self.causes)
+        return any(is_same_tensor(each, cause) for each in self.causes)
 
     def _explained(self, failure: Failure) -> tuple[Diagnosis, ...]:
         return explained(failure, self.rules, self.sources)
@@ -208,7 +208,8 @@ class Search:
                 self.notes.add(f"{OVER} every finding was run alone; --budget gives more")
 
     def _run_of(self, cause: Cause) -> CauseRun:
-        suite = next(suite for each, suite in self.found if each.key == cause.key)
+        shown = (cause.tests[0], cause.suite)
+        suite = next(suite for each, suite in self.found if (each.tests[0], each.suite) == shown)
         return CauseRun(cause, suite, self.worlds[0] if cause.is_seen_on_one else self.worlds[-1])
 
     def _pass(

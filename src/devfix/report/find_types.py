@@ -10,6 +10,7 @@ from msgspec import Meta
 from devfix.model.patch import VerdictOutcome
 from devfix.model.report import ReportOutcome
 from devfix.report.failure_types import Count, FailureRecord, Line
+from devfix.report.types import ErrorRecord
 
 CauseKind = Literal["raises", "result-on-host", "not-moved", "stale-cache"]
 # How likely users meet a finding: high if it came again alone and a rule explains it, medium if it came again alone.
@@ -104,3 +105,4 @@ class FindRecord:
     notes: tuple[str, ...]
     findings: tuple[CauseRecord, ...]
     known: Annotated[tuple[CauseRecord, ...], Meta(description="those that the baseline has")] = field(default=())
+    error: Annotated[ErrorRecord | None, Meta(description="why nothing was searched; null where it was")] = None

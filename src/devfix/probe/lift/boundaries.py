@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import modules, words
+from . import constants, modules, words
 from .arguments import parameters, passed
 from .given import Given, builds_of_modules, place_of_arguments
 from .whose import Whose, kind_of
@@ -67,7 +67,8 @@ def note(made: Any, frame: FrameType) -> None:
     """Note in which call of test code the code under test has made a tensor of the host."""
     if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_creations) < _MOST:
         moment, call = records.creation_moment(made), boundary(frame)
-        if moment is not None and call is not None and moment not in _creations:  # `as_tensor` may return what it got
+        is_new = moment not in _creations and not constants.runs_import(frame)  # `as_tensor` may return what it got
+        if moment is not None and call is not None and is_new:
             while kind_of(frame.f_code) != Whose.CODE and frame.f_back is not None:
                 frame = frame.f_back
             code = frame.f_code

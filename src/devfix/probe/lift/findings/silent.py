@@ -19,7 +19,7 @@ from ...provenance import records
 from ...simulation import hooks
 from ...simulation.accelerators import messages
 from ...simulation.patching import undo_with, wrap
-from .. import boundaries, devices, words
+from .. import boundaries, constants, devices, words
 from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, stale
@@ -117,7 +117,7 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
 def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
     place = boundaries.made_at(creation[records.SPOTS], holder.kind)
-    if place is None or words.class_says(holder.kind):
+    if place is None or words.class_says(holder.kind) or constants.is_number(holder.tensor):
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])
     return note(NOT_MOVED, place, call, f"{holder.module}.{holder.attribute}")

@@ -15,7 +15,7 @@ def find_page(data: FindRecord) -> str:
     return page(
         "find.html.jinja",
         report=data,
-        is_good=not data.findings,
+        is_good=not (data.findings or data.error),
         headline=find_headline(data),
         findings=[_finding(number, each) for number, each in enumerate(data.findings, 1)],
         known=[_finding(number, each) for number, each in enumerate(data.known, 1)],

@@ -25,7 +25,7 @@ def find_sarif(data: FindRecord) -> str:
         "tool": {"driver": {"name": "devfix", "version": __version__, "rules": rules}},
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the repository."}}},
         "columnKind": "utf16CodeUnits",
-        "invocations": [{"executionSuccessful": not data.interrupted}],
+        "invocations": [{"executionSuccessful": not (data.interrupted or data.error)}],
         "results": [_result(each) for each in data.findings],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, allow_nan=False) + "\n"

@@ -27,7 +27,7 @@ def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
 
 def _parts(data: FindRecord, width: int) -> Iterator[RenderableType]:
     findings = data.findings
-    yield Text(find_headline(data), style="bold red" if findings else "bold green")
+    yield Text(find_headline(data), style="bold red" if findings or data.error else "bold green")
     if findings:
         yield _table(findings, max(_NARROW, width - _OTHERS))
     for number, finding in enumerate(findings, 1):
@@ -38,6 +38,8 @@ def _parts(data: FindRecord, width: int) -> Iterator[RenderableType]:
 
 def find_headline(data: FindRecord) -> str:
     """Return how many findings there are, of how many tests."""
+    if data.error is not None:
+        return ("Internal error: " if data.error.log else "Error: ") + one_line(data.error.message)
     count = len(data.findings)
     found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
     known = f", {len(data.known)} known" if data.known else ""
@@ -161,7 +163,7 @@ def summary(finding: CauseRecord) -> str:
 def find_outputs(data: FindRecord) -> str:
     """Return lines for GITHUB_OUTPUT: how many findings are new, and how many of them have a verified fix."""
     fixed = [each for each in data.findings if each.fix is not None and each.fix.branch]
-    outcome = "clean" if not data.findings else "found"
+    outcome = "error" if data.error else "found" if data.findings else "clean"
     return f"outcome={outcome}\nfailures={len(data.findings)}\nfixes={len(fixed)}\n"
 
 

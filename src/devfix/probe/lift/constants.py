@@ -1,0 +1,39 @@
+"""What the code under test makes while it is imported, which belongs to no call: the first test may import a module.
+
+A number among these, a tensor without dimensions, stays on the host for good, and works with tensors on any GPU.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any
+
+import torch
+
+from ..provenance import records
+from .whose import Whose, kind_of
+
+_IMPORTED = "<module>"
+
+
+def runs_import(frame: FrameType | None) -> bool:
+    """Return whether the code under test is being imported in a frame, or in a caller on this side of test code."""
+    while frame is not None and (kind := kind_of(frame.f_code)) != Whose.TEST:
+        if kind == Whose.CODE and frame.f_code.co_name == _IMPORTED:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def is_number(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor is a number that the code under test has made at its import, or one computed of that."""
+    history: Any = records.of(tensor) if tensor.dim() == 0 else None
+    event = None if history is None else history[records.CREATION]
+    spots = () if event is None else event[records.SPOTS]
+    for at in range(0, len(spots), 2):
+        kind = kind_of(spots[at])
+        if kind == Whose.TEST:
+            return False
+        if kind == Whose.CODE and spots[at].co_name == _IMPORTED:
+            return True
+    return False

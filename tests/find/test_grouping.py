@@ -1,0 +1,100 @@
+"""Findings of several tests that have one cause are one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from git_repositories import make_repository
+from sample_search import RAISES, SILENT
+from searches import find
+
+from devfix.find.grouping import grouped, is_same_tensor
+from devfix.model import SourceLocation
+
+HELPER, TAKES, OTHER = (SourceLocation("lib/a.py", line, owned=True) for line in (3, 11, 12))
+ATTRIBUTE = replace(RAISES, place=TAKES, tests=("mul",), made=(("lib/a.py", 3), ("lib/a.py", 11)))
+
+
+def test_what_is_computed_of_an_attribute_belongs_to_it() -> None:
+    computed = replace(ATTRIBUTE, place=HELPER, tests=("computed",))
+    elsewhere = replace(ATTRIBUTE, place=OTHER, tests=("other",), made=(("lib/a.py", 3), ("lib/a.py", 12)))
+    of_other = replace(elsewhere, place=HELPER, tests=("of_other",))
+    found = grouped([computed, ATTRIBUTE, of_other, elsewhere])
+    tests = {each.place: each.tests for each in found}
+    assert tests == {TAKES: ("computed", "mul"), OTHER: ("of_other", "other")} and len(found) == 2
+    assert is_same_tensor(computed, ATTRIBUTE) and not is_same_tensor(computed, replace(elsewhere, place=OTHER))
+
+
+def test_the_first_that_a_rule_explains_stands_for_all() -> None:
+    unexplained = replace(ATTRIBUTE, rule="", tests=("first",))
+    (found,) = grouped([unexplained, replace(ATTRIBUTE, rule="state/x"), replace(ATTRIBUTE, rule="placement/y")])
+    assert (found.rule, found.tests) == ("state/x", ("mul", "first"))
+
+
+def test_what_shows_with_one_gpu_leads() -> None:
+    second = replace(ATTRIBUTE, tests=("second",), devices=("cuda:1",))
+    first = replace(ATTRIBUTE, rule="", tests=("first",), devices=("cuda:0",))
+    (found,) = grouped([second, first])
+    assert (found.tests, found.devices, found.rule) == (("first", "second"), ("cuda:0", "cuda:1"), "")
+
+
+def test_a_line_that_fails_by_what_others_made_has_a_cause_for_each_rule() -> None:
+    others = replace(ATTRIBUTE, made=())
+    assert len(grouped([others, replace(others, rule="boundary/numpy")])) == 2
+
+
+def test_a_tensor_that_fails_in_one_test_is_silent_in_none() -> None:
+    silent = replace(SILENT, place=TAKES)
+    evidence: Any = SILENT.evidence
+    kept = replace(SILENT, kind="not-moved", place=TAKES, evidence=replace(evidence, attribute="Net.table"))
+    computed = replace(ATTRIBUTE, place=HELPER)
+    assert grouped([silent, ATTRIBUTE]) == [ATTRIBUTE] and grouped([kept, computed]) == [computed]
+    assert len(grouped([silent, computed])) == 2, "another tensor, made in a line that calls the helper, too"
+    (found,) = grouped([silent, kept])
+    assert found.kind == "not-moved"
+
+
+LIBRARY = """
+import torch
+
+def table(n):
+    return torch.arange(float(n))
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = table(4)
+        self.other = table(4)
+
+    def multiplied(self, x):
+        return x * self.table
+
+    def computed(self, x):
+        return torch.stack([x, self.table.exp()])
+
+    def shifted(self, x):
+        return x - (self.other + 1)
+
+    def mixed(self, x):
+        return self.other @ x
+"""
+TESTS = """
+import pytest, torch
+from library import Net
+
+@pytest.mark.parametrize("name", ["computed", "multiplied", "shifted", "mixed"])
+def test_it(name):
+    getattr(Net(), name)(torch.ones(4))
+"""
+
+
+@pytest.mark.slow
+def test_one_attribute_is_one_finding(tmp_path: Any) -> None:
+    files = {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": LIBRARY, "tests/test_library.py": TESTS}
+    told = find(make_repository(tmp_path / "project", files), "--gpus", "1")
+    assert [(each["line"], len(each["tests"]), each["confirmed"]) for each in told["findings"]] == [
+        (10, 2, True),
+        (11, 2, True),
+    ]
