@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_origin
 
 from sdk_examples import EXAMPLES
 
@@ -75,7 +76,12 @@ def reference() -> str:
 
 
 def _order(name: str) -> tuple[bool, str]:
-    return not inspect.isclass(getattr(sdk, name)), name.lower()
+    return not is_class(getattr(sdk, name)), name.lower()
+
+
+def is_class(thing: object) -> bool:
+    """Return whether a public name is a class; `Iterator[Change]`, which Python 3.10 takes for one, is none."""
+    return inspect.isclass(thing) and get_origin(thing) is None
 
 
 def _section(name: str) -> Iterator[str]:
@@ -84,7 +90,7 @@ def _section(name: str) -> Iterator[str]:
     yield ""
     prose, example = split_docstring(name)
     yield prose
-    if inspect.isclass(thing):
+    if is_class(thing):
         yield from _members(thing)
     if example:
         yield ""

@@ -4,6 +4,14 @@ A pair is a name's description and its example, for constants, which have no doc
 """
 
 EXAMPLES: dict[str, str | tuple[str, str]] = {
+    "Changes": (
+        "What `propose` and the edits of a site return: an iterator of changes, best first.",
+        """>>> def propose(ctx: Context) -> Changes:
+...     for site in ctx.uses():
+...         yield from site.move_argument()
+>>> [each.title for each in propose(ctx)][0]
+'Move `positions` to `x.device`'""",
+    ),
     "FACTORIES": (
         "The names of the functions that make tensors and take `device=`, those that draw random numbers left out.",
         """>>> "arange" in FACTORIES, "randn" in FACTORIES

@@ -7,7 +7,7 @@ import libcst as cst
 from devfix.sdk import (
     CallRule,
     CallSite,
-    Change,
+    Changes,
     Context,
     File,
     Safety,
@@ -38,14 +38,14 @@ class Float64OnMps(CallRule):
             return "The tensor is of float64, and MPS has no float64."
         return f"{ctx.name} is of float64 on {operand.device}, and MPS has no float64."
 
-    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Changes:
         """Change the call that failed: a cast that follows comes first, else float32 is asked for."""
         yield from _cast_first(site)
         yield from _ask_for_float32(site)
         yield from _cast_array(site)
 
 
-def _cast_first(site: CallSite) -> Iterator[Change]:
+def _cast_first(site: CallSite) -> Changes:
     """Yield the move after the cast that follows it: `x.to(device).float()` casts on a device that lacks float64."""
     method = site.file.parent(site.node)
     cast = site.file.parent(method) if isinstance(method, cst.Attribute) and method.value is site.node else None
@@ -71,7 +71,7 @@ def _is_other_dtype(text: str) -> bool:
     return text.rpartition(".")[2] in ("float32", "float", "float16", "half", "bfloat16", *CASTS[3:])
 
 
-def _ask_for_float32(site: CallSite) -> Iterator[Change]:
+def _ask_for_float32(site: CallSite) -> Changes:
     """Yield float32 in place of float64 in the call, or where the dtype that it names is assigned; else added to it."""
     named = {node: cst.Attribute(node.value, cst.Name("float32")) for node in _named(site)}
     if named:
@@ -103,7 +103,7 @@ def _has_dtype(site: CallSite) -> bool:
     )
 
 
-def _cast_array(site: CallSite) -> Iterator[Change]:
+def _cast_array(site: CallSite) -> Changes:
     """Yield the cast right after a NumPy array becomes a tensor that the call moves."""
     receiver = site.receiver
     if not is_move(site.node) or not isinstance(receiver, cst.Call) or last_name(receiver.func) not in ARRAYS:

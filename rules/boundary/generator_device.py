@@ -7,7 +7,7 @@ import libcst as cst
 
 from devfix.sdk import (
     CallSite,
-    Change,
+    Changes,
     Context,
     FailureRule,
     Safety,
@@ -41,7 +41,7 @@ class GeneratorDevice(FailureRule):
         said = MESSAGE.search(ctx.failure.message)
         return said["wanted"] if said is not None else ""
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Change the call that draws or, if a sampler of torch draws, the loader that uses it."""
         site = ctx.failing_call()
         given = site.argument("generator") if site is not None else None
@@ -56,7 +56,7 @@ class GeneratorDevice(FailureRule):
             yield from _move_drawn(site, given.value)
 
 
-def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Iterator[Change]:
+def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
     """Yield changes that draw on the generator's device and move the numbers, then changes of the generator's device.
 
     Each device has its own stream: a seed gives the same numbers only on the same device.
@@ -72,7 +72,7 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Iterator[Chang
             )
 
 
-def _change_loaders(ctx: Context) -> Iterator[Change]:
+def _change_loaders(ctx: Context) -> Changes:
     """Yield changes that create generators of loaders and samplers on the host, where torch's samplers draw indices."""
     deepest = ctx.failure.frames[-1].place.path if ctx.failure.frames else ""
     if ctx.target_device != "cpu" or not SAMPLERS.search(deepest):
@@ -97,6 +97,4 @@ def _constructions(site: CallSite, generator: cst.BaseExpression) -> Iterator[cs
     file, text = site.file, site.file.code(generator)
     scope = file.class_of(site.node) if text.startswith("self.") else site.function
     for value in (generator, *assigned_values(file, text, scope or file.module)):
-        for node in file.within(value):
-            if isinstance(node, cst.Call) and last_name(node.func) == "Generator":
-                yield node
+        yield from (call for call in file.within(value, cst.Call) if last_name(call.func) == "Generator")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, FailureRule, File, definition, first_is_safe, move_to, parameters, rewrite
+from devfix.sdk import Changes, Context, FailureRule, File, definition, first_is_safe, move_to, parameters, rewrite
 
 MESSAGE = re.compile(r"Function (?P<name>\w+)Backward returned .* expected device (?P<wanted>[\w:]+) but got")
 
@@ -25,7 +25,7 @@ class ReturnedGradient(FailureRule):
         said = MESSAGE.search(ctx.failure.message)
         return said["wanted"] if said is not None else ""
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Look for the class in the files of the gradient's history."""
         said = MESSAGE.search(ctx.failure.message)
         name = f"{said['name']}.backward" if said is not None else ""
@@ -40,13 +40,13 @@ class ReturnedGradient(FailureRule):
 
 def _returned(file: File, method: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
     """Yield what a method returns as gradients, which are None for arguments that have none."""
-    for node in file.within(method):
-        if isinstance(node, cst.Return) and node.value is not None and file.function_of(node) is method:
+    for node in file.within(method, cst.Return):
+        if node.value is not None and file.function_of(node) is method:
             every = [each.value for each in node.value.elements] if isinstance(node.value, cst.Tuple) else [node.value]
             yield from (each for each in every if file.code(each) != "None")
 
 
-def _move_returned(file: File, method: cst.FunctionDef, gradient: cst.BaseExpression) -> Iterator[Change]:
+def _move_returned(file: File, method: cst.FunctionDef, gradient: cst.BaseExpression) -> Changes:
     for incoming in parameters(method)[1:2]:
         title = f"Move `{file.code(gradient)}` to `{incoming}.device`"
         yield from rewrite(file, {gradient: move_to(gradient, f"{incoming}.device")}, title)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallRule, CallSite, Change, Context, Safety, argument, calls, last_name, reads_of
+from devfix.sdk import CallRule, CallSite, Changes, Context, Safety, argument, calls, last_name, reads_of
 
 LOADERS = ("torch.load", "torch.jit.load", "torch.hub.load_state_dict_from_url")
 HOST = '"cpu"'
@@ -16,7 +16,7 @@ class LoadWithoutMapLocation(CallRule):
     failure_kind, device = "deserialize", "cpu"
     message = "A checkpoint is loaded onto the device it was saved from, unless the call says where to."
 
-    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Changes:
         """Name the device; a module's state may stay on the host, since modules copy it to their device."""
         if site.argument("map_location", 1) is not None:
             return

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallRule, CallSite, Change, Context, Safety, expression, imported_name
+from devfix.sdk import CallRule, CallSite, Changes, Context, Safety, expression, imported_name
 
 
 class NumberAsMapLocation(CallRule):
@@ -18,7 +18,7 @@ class NumberAsMapLocation(CallRule):
         is_called = "object is not callable" in ctx.failure.message
         return super().explain(ctx) if is_called else ""
 
-    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Changes:
         """Replace the number; where the program runs without a GPU too, so does what replaces it."""
         given = site.argument("map_location", 1)
         if given is None:

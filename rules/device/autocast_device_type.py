@@ -1,11 +1,10 @@
 """Autocast is given a device instead of a device type."""
 
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallRule, CallSite, Change, Context, expression, imported_name, scope_of
+from devfix.sdk import CallRule, CallSite, Changes, Context, expression, imported_name, scope_of
 
 INDEX = re.compile(r":\d+(?=[\"'])")
 
@@ -16,7 +15,7 @@ class AutocastDeviceType(CallRule):
     failure_kind = "autocast-device"
     message = 'Autocast needs a device type, such as "cuda", and was given a device.'
 
-    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Changes:
         """Remove the index from a string; read `.type` of a device."""
         given = site.argument("device_type", 0)
         if given is None:

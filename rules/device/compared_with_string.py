@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     CodeWarning,
     Context,
     File,
@@ -34,18 +34,18 @@ class ComparedWithString(SourceRule):
     warning_texts = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for quote in ("'", '"'))
     message = "{name} was left on {device}, and meets a tensor on {peer}."
 
-    def find(self, ctx: Context, file: File) -> Iterator[Change]:
+    def find(self, ctx: Context, file: File) -> Changes:
         """Yield fixes of every comparison in the file that a device makes constant."""
-        for node in file.within(file.module):
-            better = _better(ctx, file, node) if isinstance(node, cst.Comparison) else None
+        for node in file.within(file.module, cst.Comparison):
+            better = _better(ctx, file, node)
             if better is not None:
                 reason = f"`{file.code(node)}` compares a device with what it never equals."
                 yield from rewrite(file, {node: better}, f"Compare by `{code(better)}`", reason=reason)
 
     def warnings(self, file: File) -> Iterator[CodeWarning]:
         """Warn about comparisons of `….device` with a string, which can only be true if the attribute is a string."""
-        for node in file.within(file.module):
-            if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or last_name(node.left) != "device":
+        for node in file.within(file.module, cst.Comparison):
+            if len(node.comparisons) != 1 or last_name(node.left) != "device":
                 continue
             literal, answer = file.code(node.comparisons[0].comparator), _answer(node)
             if not answer or not isinstance(node.left, cst.Attribute):

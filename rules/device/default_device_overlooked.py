@@ -1,11 +1,9 @@
 """A class takes the CPU for its device, by name or from a legacy constructor, where the program has another default."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     Definition,
@@ -36,7 +34,7 @@ class DefaultDeviceOverlooked(OperandRule):
             return f"`{attribute}` is the CPU whatever the default device is, by `{code(node)}` ({place})."
         return ""
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Put the default device in place of the CPU; a run decides whether the program has another one."""
         for file, node, _ in _taken(ctx):
             torch = code(node).partition(".")[0]

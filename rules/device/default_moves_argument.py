@@ -1,12 +1,11 @@
 """A function moves a tensor that it is given to the default of its own device parameter, wherever the tensor was."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     File,
@@ -48,7 +47,7 @@ class DefaultMovesArgument(OperandRule):
             f" `{found.function.name.value}`, wherever `{found.tensor}` is."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Leave the device open by default, and fill it in at the beginning of the function."""
         found = _moved(ctx)
         if found is None or found.device.default is None:
@@ -76,7 +75,7 @@ def _moved(ctx: Context) -> Moved | None:
     if site is None or call is None or function is None or given is None or not is_bound(site.file, function, "torch"):
         return None
     tensor = _given(call)
-    names = {each.value for each in site.file.within(given.value) if isinstance(each, cst.Name)}
+    names = {each.value for each in site.file.within(given.value, cst.Name)}
     groups = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
     for each in groups:
         is_literal = each.default is not None and device_literal(site.file, each.default, ctx.sources) is not None

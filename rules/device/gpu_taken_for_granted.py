@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     DeviceChoice,
     DeviceSource,
@@ -38,7 +38,7 @@ class GpuTakenForGranted(FailureRule):
         reason = super().explain(ctx)
         return reason.replace("a GPU", "CUDA") if ctx.accelerator in ("mps", "xpu") else reason
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Rename the device where it was chosen; another rule handles devices that a caller could pass on."""
         found = ctx.device_sources()
         if not found or found[0].parameter or _is_query(found[-1]):
@@ -54,7 +54,7 @@ class GpuTakenForGranted(FailureRule):
             yield from _ask_there(ctx, *literal)
 
 
-def _ask_there(ctx: Context, file: File, literal: cst.SimpleString) -> Iterator[Change]:
+def _ask_there(ctx: Context, file: File, literal: cst.SimpleString) -> Changes:
     """Yield a choice of the device in place of a string that names CUDA."""
     if literal_device(file, literal).startswith("cuda"):
         for choice in _choices(ctx, file, file.code(literal)):
@@ -79,7 +79,7 @@ def _is_query(found: DeviceSource) -> bool:
     return found.file.qualified_name(found.call.func).startswith("torch.cuda.")
 
 
-def _rename(found: DeviceSource) -> Iterator[Change]:
+def _rename(found: DeviceSource) -> Changes:
     """Yield the device that has a name in scope, or that of a tensor parameter of the function."""
     function = found.file.function_of(found.call)
     here = {each.expression: each for each in found.spot.scope}
@@ -91,9 +91,9 @@ def _rename(found: DeviceSource) -> Iterator[Change]:
             yield made
 
 
-def _ask_once(file: File, choice: DeviceChoice) -> Iterator[Change]:
+def _ask_once(file: File, choice: DeviceChoice) -> Changes:
     """Yield a change that puts everything in the file on one device: what the repository names, or a new constant."""
-    taken = {each.value for each in file.within(file.module) if isinstance(each, cst.Name) and _is_variable(file, each)}
+    taken = {each.value for each in file.within(file.module, cst.Name) if _is_variable(file, each)}
     free = next((each for each in ("device", "DEVICE") if each not in taken), "")
     torch = imported_name(file, "torch")
     is_named = choice.text.isidentifier()
@@ -103,9 +103,7 @@ def _ask_once(file: File, choice: DeviceChoice) -> Iterator[Change]:
         return
     now = file
     # One after the other, since they may be nested: `model(x.cuda()).cuda()`.
-    while call := next(
-        (each for each in now.within(now.module) if isinstance(each, cst.Call) and _is_bare(each)), None
-    ):
+    while call := next(filter(_is_bare, now.within(now.module, cst.Call)), None):
         now = File(file.path, now.replaced({call: replace_device(call, name)}).bytes)
     if now is file:
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     DeviceSource,
     DeviceSourceRule,
@@ -33,7 +33,7 @@ class HardCodedCuda(DeviceSourceRule):
         """Return the finding for a literal device, else for a choice that leaves another accelerator out."""
         return super().diagnose(ctx) or next(_blame_choices(ctx), None)
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Yield changes of the choice where one was blamed, else of the literal device."""
         if ctx.accelerator not in OTHERS:
             yield from super().propose(ctx)
@@ -47,7 +47,7 @@ class HardCodedCuda(DeviceSourceRule):
                 changed = File(file.path, file.replaced({node: expression(text)}).bytes)
                 yield from rewrite(file, choice.imported(changed), "Let the choice of the device know other GPUs")
 
-    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Leave devices that a caller could pass on, and "cuda" without an index between two GPUs, to other rules."""
         spelt = "" if found[0].parameter else _spell(found[0])
         if spelt.startswith("cuda:") or (spelt == "cuda" and ctx.target_device == "cpu"):
@@ -71,8 +71,8 @@ def _choices(ctx: Context) -> Iterator[tuple[File, cst.IfExp]]:
     """Yield the choices between CUDA and the CPU that decided where the operand in view was put."""
     placing = list(_placing_code(ctx))
     for file in ctx.sources.containing("cuda.is_available"):
-        for node in file.within(file.module):
-            if isinstance(node, cst.IfExp) and _knows_cuda_alone(file, node):
+        for node in file.within(file.module, cst.IfExp):
+            if _knows_cuda_alone(file, node):
                 words = [re.escape(name) for name in _names(file, node)] or [re.escape(code(node))]
                 pattern = re.compile(rf"(?<!\w)({'|'.join(words)})(?!\w)")
                 if any(pattern.search(text) for text in placing):

@@ -1,12 +1,11 @@
 """The index of a GPU is tested for truth, so that GPU 0 counts as none."""
 
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     File,
@@ -28,7 +27,7 @@ class IndexZeroIsFalse(SourceRule):
     confidence = Confidence.NEARBY
     message = "{name} was left on {device}, and meets a tensor on {peer}."
 
-    def find(self, ctx: Context, file: File) -> Iterator[Change]:
+    def find(self, ctx: Context, file: File) -> Changes:
         """Yield the tests of names that the branch uses as a GPU index (`.cuda(gpu)`), which flags are not."""
         for node in file.within(file.module):
             test = node.test if isinstance(node, cst.If | cst.IfExp) else None

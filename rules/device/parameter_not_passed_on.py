@@ -1,9 +1,9 @@
 """A function takes a device, and its caller does not pass its own on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     DeviceSource,
     DeviceSourceRule,
@@ -28,7 +28,7 @@ class ParameterNotPassedOn(DeviceSourceRule):
         placed = last_placement(ctx.operand)
         return placed is not None and sum(each.owned for each in placed.places) > 1
 
-    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Pass the parameter that the caller leaves at its default."""
         if found[0].parameter:
             reason = f"`{found[0].parameter}` is a parameter there, which the caller leaves to its default."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     Definition,
@@ -38,7 +38,7 @@ class ReturnNotMoved(OperandRule):
             )
         return ""
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Look at each function that was called for the operand."""
         for function, device, values in _left(ctx):
             moved = {each: move_to(each, device) for each in values}
@@ -52,8 +52,8 @@ def _left(ctx: Context) -> Iterator[tuple[Definition, str, list[cst.BaseExpressi
         file, node = function.file, function.node
         returned = [
             each.value
-            for each in file.within(node)
-            if isinstance(each, cst.Return) and each.value is not None and file.function_of(each) is node
+            for each in file.within(node, cst.Return)
+            if each.value is not None and file.function_of(each) is node
         ]
         for device in dict.fromkeys(device for each in returned for device in _targets(file, each)):
             plain = [each for each in returned if not _names_device(file, function, each, device)]
@@ -103,8 +103,8 @@ def _methods(ctx: Context, frame: int, name: str) -> Iterator[Definition]:
 
 def _targets(file: File, value: cst.BaseExpression) -> Iterator[str]:
     """Yield the names of the devices to which an expression moves something."""
-    for each in file.within(value):
-        given = each.args if isinstance(each, cst.Call) and is_move(each) else ()
+    for each in file.within(value, cst.Call):
+        given = each.args if is_move(each) else ()
         if len(given) == 1 and isinstance(given[0].value, cst.Name | cst.Attribute):
             yield file.code(given[0].value)
 

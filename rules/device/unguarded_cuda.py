@@ -1,10 +1,8 @@
 """A function of `torch.cuda` that needs a GPU is called where there may be none."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from devfix.sdk import CallRule, CallSite, Change, Context, expression, imported_name, replace_statement, rewrite
+from devfix.sdk import CallRule, CallSite, Changes, Context, expression, imported_name, replace_statement, rewrite
 
 
 class UnguardedCuda(CallRule):
@@ -13,7 +11,7 @@ class UnguardedCuda(CallRule):
     failure_kind, device = "no-device", "cpu"
     message = "{failed_at} needs a GPU, and there is none."
 
-    def fix(self, ctx: Context, site: CallSite) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: CallSite) -> Changes:
         """Guard the call where torch is imported."""
         file, statement = site.file, site.statement
         asked, title = (

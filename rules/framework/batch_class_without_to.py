@@ -1,10 +1,8 @@
 """A batch is an object of a class that the framework cannot move, since it has no `to`."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from devfix.sdk import Change, Context, File, OperandRule, ScopeVariable, add_method, classes_called, is_of, rewrite
+from devfix.sdk import Changes, Context, File, OperandRule, ScopeVariable, add_method, classes_called, is_of, rewrite
 
 # Each of them calls `to` on the batches of a loader, if they have that method.
 MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "accelerate.Accelerator")
@@ -26,7 +24,7 @@ class BatchClassWithoutTo(OperandRule):
             f" `{batch.expression}.{field}` is on {ctx.operand.device} while it meets a tensor on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Add the method."""
         found = _batch(ctx)
         if found is None:

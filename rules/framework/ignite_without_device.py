@@ -1,11 +1,9 @@
 """An Ignite engine is created without a device, so it passes batches to the model unmoved."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     OperandRule,
@@ -35,7 +33,7 @@ class IgniteWithoutDevice(OperandRule):
         """Require a tensor on the host that no module holds."""
         return ctx.operand.device == "cpu" and ctx.operand.owner is None
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Search for the engine in the deepest frames first."""
         for site in reversed(list(ctx.uses())):
             engines = [each.expression for each in site.scope if is_of(each, ENGINE)]
@@ -47,7 +45,7 @@ class IgniteWithoutDevice(OperandRule):
                     yield from _give_device(ctx, site, name)
 
 
-def _convert(site: Site, batch: str) -> Iterator[Change]:
+def _convert(site: Site, batch: str) -> Changes:
     """Yield changes that convert the batch before the first statement of the step that reads it."""
     body = site.function.body.body if site.function and isinstance(site.function.body, cst.IndentedBlock) else ()
     first = next((each for each in body if site.file.find(each, batch)), None)
@@ -61,7 +59,7 @@ def _convert(site: Site, batch: str) -> Iterator[Change]:
         yield from rewrite(site.file, module, f"Convert `{batch}` to `{device}` before it is used")
 
 
-def _give_device(ctx: Context, site: Site, engine: str) -> Iterator[Change]:
+def _give_device(ctx: Context, site: Site, engine: str) -> Changes:
     """Yield changes that add `device=` to the call that created the engine."""
     for each in assigned_values(site.file, engine):
         made = ctx.call_of(site.file, each)

@@ -1,11 +1,10 @@
 """A library creates a tensor on its argument's device, and the argument was never moved."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
 
-from devfix.sdk import FACTORIES, Change, Confidence, Context, OperandRule, Safety, last_name, on_device
+from devfix.sdk import FACTORIES, Changes, Confidence, Context, OperandRule, Safety, last_name, on_device
 
 LEGACY = ("Tensor", "FloatTensor", "LongTensor", "from_numpy", "load")
 
@@ -17,7 +16,7 @@ class LibraryFollowsArgument(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a tensor that a library created during the failing call, and that the program has no name for."""
-        failure, places = ctx.failure, ctx.creation.places if ctx.creation is not None else ()
+        failure, places = ctx.failure, ctx.operand.creation_places
         owned = next((place for place in places if place.owned), None)
         is_library = bool(places) and owned == failure.at and (not places[0].owned or _is_of_torch(ctx))
         if not is_library or ctx.operand.names or ctx.operand.owner is not None or failure.at is None:
@@ -30,7 +29,7 @@ class LibraryFollowsArgument(OperandRule):
             f" while they meet one on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Treat each of the arguments as the operand."""
         site = ctx.failing_call()
         for binding in on_device(site.scope, ctx.operand.device, "tensor") if site is not None else ():
@@ -47,6 +46,6 @@ class LibraryFollowsArgument(OperandRule):
 def _is_of_torch(ctx: Context) -> bool:
     """Return whether a function of PyTorch created the operand inside: `scalar_tensor` in `cosine_similarity(a, b)`."""
     site = ctx.failing_call()
-    calls = [node for node in site.file.within(site.node) if isinstance(node, cst.Call)] if site is not None else []
+    calls = [*site.file.within(site.node, cst.Call)] if site is not None else []
     name = ctx.creation.op.rpartition("::")[2] if ctx.creation is not None else ""
     return bool(calls) and not any(last_name(each.func) in (name, *FACTORIES, *LEGACY) for each in calls)

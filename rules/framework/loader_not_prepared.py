@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     File,
     OperandRule,
@@ -42,7 +42,7 @@ class LoaderNotPrepared(OperandRule):
         frame = _loop_frame(ctx) if ctx.operand.device == "cpu" else None
         return frame is not None and any(map(_is_plain, ctx.failure.frames[frame].scope))
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Go from the loop outward, to the callers that passed the loader on."""
         for frame, loader in _loops(ctx):
             yield from _prepare(ctx, frame, loader)
@@ -83,7 +83,7 @@ def _loops(ctx: Context) -> Iterator[tuple[int, str]]:
         name = caller.file.code(passed[1]) if caller is not None else ""
 
 
-def _prepare(ctx: Context, frame: int, loader: str) -> Iterator[Change]:
+def _prepare(ctx: Context, frame: int, loader: str) -> Changes:
     """Yield changes that add the loader to a later `prepare` statement, or prepare it by a separate statement."""
     site = ctx.site_of(frame)
     if site is None:
@@ -114,9 +114,9 @@ def _prepare(ctx: Context, frame: int, loader: str) -> Iterator[Change]:
 
 def _givers(file: File, scope: cst.CSTNode, name: str) -> Iterator[cst.Assign]:
     """Yield the assignments of a name, alone or with others: `train, valid = loaders()`."""
-    for node in file.within(scope):
+    for node in file.within(scope, cst.Assign):
         here = not isinstance(scope, cst.Module) or file.function_of(node) is None
-        if here and isinstance(node, cst.Assign) and any(name in _parts(file, each.target) for each in node.targets):
+        if here and any(name in _parts(file, each.target) for each in node.targets):
             yield node
 
 
@@ -131,11 +131,8 @@ def _prepares(file: File, scope: cst.CSTNode, names: list[str]) -> list[cst.Assi
     calls = {f"{name}.prepare" for name in names}
     found = [
         node
-        for node in file.within(scope)
-        if isinstance(node, cst.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.value, cst.Call)
-        and file.code(node.value.func) in calls
+        for node in file.within(scope, cst.Assign)
+        if len(node.targets) == 1 and isinstance(node.value, cst.Call) and file.code(node.value.func) in calls
     ]
     return found[::-1]
 

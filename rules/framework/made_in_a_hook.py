@@ -1,8 +1,6 @@
 """A method that a framework calls creates a tensor on the host, although the framework provides a device."""
 
-from collections.abc import Iterator
-
-from devfix.sdk import Change, Context, CreationRule, Site
+from devfix.sdk import Changes, Context, CreationRule, Site
 
 HOSTS = (
     "lightning.LightningModule",
@@ -28,7 +26,7 @@ class MadeInAHook(CreationRule):
         frame = _frame(ctx)
         return ctx.operand.device == "cpu" and frame is not None and bool(_devices(ctx, frame))
 
-    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: Site) -> Changes:
         """Select the changes that name the device as the framework does."""
         frame = _frame(ctx)
         names = _devices(ctx, frame) if frame is not None else []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     File,
     Finding,
@@ -41,7 +41,7 @@ class ParallelOnHost(Rule):
                 return ctx.view(index).blame(reason, device=asked[1])
         return None
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Search all files for the wrapping call, and for the wrapped model above it."""
         for file in ctx.files():
             for call in calls(file, *WRAPPERS):

@@ -1,8 +1,6 @@
 """A scheduler sets its timesteps without a device, so they are on the host while the model is not."""
 
-from collections.abc import Iterator
-
-from devfix.sdk import Change, Confidence, Context, OperandRule, SourceLocation
+from devfix.sdk import Changes, Confidence, Context, OperandRule, SourceLocation
 
 SCHEDULER = "diffusers.SchedulerMixin"
 
@@ -20,7 +18,7 @@ class TimestepsOnHost(OperandRule):
         """Require a tensor that comes from the timesteps of a scheduler in scope, and was never moved."""
         return not ctx.operand.transfers and bool(_places(ctx))
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Name the device in the innermost call."""
         for place in _places(ctx)[:1]:
             site = ctx.call_at(place, "set_timesteps")
@@ -34,7 +32,7 @@ class TimestepsOnHost(OperandRule):
 
 def _places(ctx: Context) -> list[SourceLocation]:
     """Return the owned locations of the `set_timesteps` calls from which the operand was derived."""
-    places = ctx.creation.places if ctx.creation is not None else ()
+    places = ctx.operand.creation_places
     if not places or places[0].owned or not any(place.function.endswith(".set_timesteps") for place in places):
         return []
     return [place for place in places if place.owned]

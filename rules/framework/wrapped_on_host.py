@@ -1,11 +1,10 @@
 """A model is passed to DistributedDataParallel with `device_ids`, and was never moved to that GPU."""
 
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, Finding, Rule, assigned_values, move_to
+from devfix.sdk import CallSite, Changes, Context, Finding, Rule, assigned_values, move_to
 
 # The message of DistributedDataParallel: `device_ids [1], output_device 1`, or devices by their names.
 ASKED = re.compile(r"(?:device_ids \[|output_device )(?:device\(type='cuda', index=|')?(?:cuda:)?(\d+)")
@@ -27,7 +26,7 @@ class WrappedOnHost(Rule):
         reason = f"{model} is on the host when it is wrapped, and `device_ids` says that it is on {gpu}."
         return found.blame(reason, device=gpu)
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move it to a variable for the device; those that are the same in each process come last."""
         site = ctx.failing_call()
         module = site.argument("module", 0) if site is not None else None

@@ -1,8 +1,6 @@
 """An NCCL collective is given a tensor on the host."""
 
-from collections.abc import Iterator
-
-from devfix.sdk import Change, Context, Finding, Rule, names_in
+from devfix.sdk import Changes, Context, Finding, Rule, names_in
 
 
 class CollectiveOnHost(Rule):
@@ -18,7 +16,7 @@ class CollectiveOnHost(Rule):
         found = ctx.view(on_host[0])
         return found.blame(f"{found.name} is on the host, and NCCL only sends tensors on GPUs.", device=gpus[0])
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Name the device at the factory, else insert the move before the failing statement."""
         for site in ctx.sites("creation", "use"):
             if site.kind == "creation":

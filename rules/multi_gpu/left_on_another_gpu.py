@@ -1,10 +1,8 @@
 """A model is spread over several GPUs, and a tensor is not moved with the activation to the next one."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from devfix.sdk import Change, Context, OperandRule, Site, device_in, is_spread, move_to, names_in
+from devfix.sdk import Changes, Context, OperandRule, Site, device_in, is_spread, move_to, names_in
 
 
 class LeftOnAnotherGpu(OperandRule):
@@ -23,7 +21,7 @@ class LeftOnAnotherGpu(OperandRule):
         owner = ctx.operand.owner
         return owner is None or device_in(ctx.failure, owner.frame, owner.expression) == "mixed"
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move each to its peer's device in turn; what the statement itself assigns comes last."""
         site = ctx.failing_site()
         if site is None or site.frame is None:

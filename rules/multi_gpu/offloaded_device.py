@@ -1,10 +1,10 @@
 """An object declares the device on which it is stored, and the call runs on another one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, DeviceSource, DeviceSourceRule, assigned_values
+from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, assigned_values
 
 
 class OffloadedDevice(DeviceSourceRule):
@@ -12,7 +12,7 @@ class OffloadedDevice(DeviceSourceRule):
 
     only_on = "cpu"
 
-    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Rename what uses the `.device` of the object itself."""
         declared = _find_declared(found[0])
         if declared and ctx.peer.device != "cpu":

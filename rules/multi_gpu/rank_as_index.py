@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, FailureRule, File, expression, imported_name, is_bound, last_name
+from devfix.sdk import Changes, Context, FailureRule, File, expression, imported_name, is_bound, last_name
 
 RANK = re.compile(r"(^|[._])(global_?)?rank$|(^|\.)get_rank\(\)$")
 LOCAL = ("local_rank", "self.local_rank", "args.local_rank")
@@ -19,7 +19,7 @@ class RankAsIndex(FailureRule):
     failure_kind = "invalid-ordinal"
     message = "{failed_at} asks for a GPU by a number that this machine does not have."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Replace the rank wherever the function names a GPU by it."""
         site = ctx.failing_site()
         if site is None:

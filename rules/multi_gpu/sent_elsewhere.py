@@ -1,11 +1,11 @@
 """A tensor is moved to another GPU than the one on which it is used."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     DeviceSource,
@@ -27,7 +27,7 @@ class SentElsewhere(DeviceSourceRule):
         """Require that it was moved, not created there."""
         return bool(ctx.operand.transfers)
 
-    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Rename the device in the move itself, which must not contain a literal device."""
         last = found[-1:]
         if last[0].named is not None and not literal_device(last[0].file, last[0].named) and not _varies(last[0]):

@@ -1,11 +1,11 @@
 """The device "cuda" without an index means different GPUs: it is resolved per thread and at each use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     DeviceSource,
     DeviceSourceRule,
@@ -23,14 +23,14 @@ class UnindexedCuda(DeviceSourceRule):
 
     only_between_gpus = True
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Use the tensor itself if one was cast by the name of its type; else rename the device."""
         for each in ctx.placement_targets():
             yield from _follow_type(each)
             if found := each.device_sources():
                 yield from self.rename(each, found)
 
-    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
+    def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Rename what a run or the code shows to be "cuda" without an index."""
         outer = found[0]
         if not outer.parameter and _is_unindexed(outer):
@@ -39,7 +39,7 @@ class UnindexedCuda(DeviceSourceRule):
                 yield from ctx.pin_device(outer.file.code(outer.named))
 
 
-def _follow_type(ctx: Context) -> Iterator[Change]:
+def _follow_type(ctx: Context) -> Changes:
     """Yield `.to(x)` for `.type(x.type())`."""
     for place in ctx.placement_locations():
         site = ctx.call_at(place, "type")

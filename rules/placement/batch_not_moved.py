@@ -1,8 +1,6 @@
 """Tensors that belong together are passed, one by one, to code on another device without being moved."""
 
-from collections.abc import Iterator
-
-from devfix.sdk import Change, Confidence, Context, OperandRule, first_is_safe, on_device
+from devfix.sdk import Changes, Confidence, Context, OperandRule, first_is_safe, on_device
 
 
 class BatchNotMoved(OperandRule):
@@ -18,6 +16,6 @@ class BatchNotMoved(OperandRule):
         beside = {each.expression for scope in scopes for each in on_device(scope, ctx.operand.device, "tensor")}
         return not ctx.is_held and len(beside) > 1
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Start with the outermost frame."""
         return first_is_safe(site.move_batch() for site in ctx.uses())

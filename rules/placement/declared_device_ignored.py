@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     File,
@@ -66,7 +66,7 @@ class DeclaredDeviceIgnored(OperandRule):
         is_seen = ctx.operand.device != "cpu" or any(each.held for each in _declarations(ctx)[:1])
         return Confidence.DIRECT if is_seen else Confidence.REMOTE
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Change what the object stores; then what its methods return to the frame, and what they compute with it."""
         found = [(each, *place) for each in _declarations(ctx) for place in _classes(ctx, each)]
         for said, file, holder in found:
@@ -75,7 +75,7 @@ class DeclaredDeviceIgnored(OperandRule):
             for called, part in _results(ctx, said):
                 for method in methods_called(file, holder, called):
                     yield from _move(file, return_values(file, method, part), said)
-            methods = [each for each in file.within(holder) if isinstance(each, cst.FunctionDef)]
+            methods = [*file.within(holder, cst.FunctionDef)]
             for method in methods if said.held is not None else ():
                 yield from _move(file, _find_computed(file, method, said), said)
 
@@ -113,7 +113,7 @@ def _classes(ctx: Context, said: Declaration) -> list[tuple[File, cst.ClassDef]]
     return [known] if known is not None else list(every)
 
 
-def _keep_there(said: Declaration, file: File, holder: cst.ClassDef) -> Iterator[Change]:
+def _keep_there(said: Declaration, file: File, holder: cst.ClassDef) -> Changes:
     """Yield changes that move what the object stores to the declared device, or correct the declaration."""
     if said.held is None:
         return
@@ -132,7 +132,7 @@ def _keep_there(said: Declaration, file: File, holder: cst.ClassDef) -> Iterator
 
 def _move(
     file: File, values: list[cst.BaseExpression], said: Declaration, title: str = "", safety: Safety = Safety.LIKELY
-) -> Iterator[Change]:
+) -> Changes:
     attribute = said.own(said.declared)
     title = title or f"Return results where `{attribute}` says"
     return rewrite(file, {each: move_to(each, attribute) for each in values}, title, safety)
@@ -146,8 +146,8 @@ def _results(ctx: Context, said: Declaration) -> Iterator[tuple[str, int | str |
     file, function = site.file, site.function
     tensors = (each for each in site.scope if each.kind == "tensor" and each.device == ctx.operand.device)
     misplaced = [each.expression for each in tensors]
-    for call in file.within(function or file.module):
-        if not isinstance(call, cst.Call) or file.function_of(call) is not function or call is site.node:
+    for call in file.within(function or file.module, cst.Call):
+        if file.function_of(call) is not function or call is site.node:
             continue
         called = file.code(call.func)
         if not re.fullmatch(rf"{re.escape(said.owner.expression)}(\.\w+)?", called):

@@ -1,12 +1,10 @@
 """A tensor is created without a device, and used with tensors that have one."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
     FACTORIES,
-    Change,
+    Changes,
     Confidence,
     Context,
     CreationRule,
@@ -58,7 +56,7 @@ class FactoryWithoutDevice(CreationRule):
             return Confidence.DIRECT
         return self.confidence if any(_is_trained(site) for site in ctx.creation_sites()) else super().rate(ctx)
 
-    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: Site) -> Changes:
         """Name the device; for what a module holds, only if the constructor has a parameter for it."""
         if not ctx.is_held or site.device_parameter(ctx.target_device):
             yield from site.add_device()
@@ -100,7 +98,7 @@ def _is_trained(site: Site) -> bool:
     return isinstance(method, cst.Attribute) and method.value is call and method.attr.value == "requires_grad_"
 
 
-def _ask_for_device(ctx: Context, site: Site) -> Iterator[Change]:
+def _ask_for_device(ctx: Context, site: Site) -> Changes:
     """Yield changes that give the function a parameter for the device, which the call that ran passes."""
     function, call, event = site.function, site.call(*FACTORIES), ctx.creation
     outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None

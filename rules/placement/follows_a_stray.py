@@ -1,11 +1,10 @@
 """A tensor is created on the device of a tensor that was itself never moved."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from devfix.sdk import (
     FACTORIES,
-    Change,
+    Changes,
     Confidence,
     Context,
     OperandRule,
@@ -35,9 +34,9 @@ class FollowsAStray(OperandRule):
         place = event.places[0]
         return f"{ctx.name} was created on {ctx.operand.device} in {place.shown}, as its factory was asked to."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Start with the calls that returned the factory's result, to which the tensor was passed."""
-        places = ctx.creation.places if ctx.creation is not None else ()
+        places = ctx.operand.creation_places
         source = _followed_stray(ctx)
         if source is None:
             return
@@ -48,7 +47,7 @@ class FollowsAStray(OperandRule):
             yield from (replace(each, reason=reason) for each in _move_at(ctx, site))
 
 
-def _move_at(ctx: Context, site: Site) -> Iterator[Change]:
+def _move_at(ctx: Context, site: Site) -> Changes:
     """Yield changes at a site of the tensor that is followed; a template is not copied: the factory is told instead."""
     if site.kind not in ("argument", "use"):
         yield from with_safety(site.move_result(), Safety.UNSURE)
@@ -69,7 +68,7 @@ def _followed_stray(ctx: Context) -> ScopeVariable | None:
 
     An object that keeps this device beside the tensor declares nothing: it has read it there.
     """
-    found = followed(ctx.failure, ctx.creation.places if ctx.creation is not None else (), ctx.sources)
+    found = followed(ctx.failure, ctx.operand.creation_places, ctx.sources)
     if found is None or found.device != "cpu" or not _is_unmoved(ctx, found):
         return None
     return found if ctx.follow(found).moved_to("cpu") is None else None

@@ -1,12 +1,10 @@
 """One tensor in an expression has the device, and a factory beside it does not."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
     FACTORIES,
-    Change,
+    Changes,
     Context,
     CreationRule,
     File,
@@ -41,7 +39,7 @@ class HalfMovedExpression(CreationRule):
         reason = super().explain(ctx)
         return reason and f"{reason}, {fill_message(beside, ctx.view_peer())}"
 
-    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: Site) -> Changes:
         """Copy the device from one factory to the others, or the move."""
         move = _move_beside(ctx)
         if move is not None and isinstance(site.node, cst.Call):
@@ -78,8 +76,8 @@ def _moved_so(node: cst.Call, move: cst.Call) -> cst.Call:
 def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
     """Return the factory itself, and those of its name without a device in statements that use the moved one's name."""
     function, name, found = file.function_of(wrong), _find_assigned(file, moved), [wrong]
-    for node in file.within(function) if function is not None and name else ():
-        if not isinstance(node, cst.Call) or node is wrong or last_name(node.func) != last_name(wrong.func):
+    for node in file.within(function, cst.Call) if function is not None and name else ():
+        if node is wrong or last_name(node.func) != last_name(wrong.func):
             continue
         statement = file.statement_of(node)
         if argument(node, "device") is None and statement is not None and file.find(statement, name):

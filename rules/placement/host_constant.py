@@ -1,10 +1,8 @@
 """A tensor created when a module is imported stays on the host and is used by code on another device."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from devfix.sdk import Change, Confidence, Context, File, OperandRule, Site, is_bound, is_local, is_move, move_to
+from devfix.sdk import Changes, Confidence, Context, File, OperandRule, Site, is_bound, is_local, is_move, move_to
 
 
 class HostConstant(OperandRule):
@@ -14,7 +12,7 @@ class HostConstant(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report an operand that was created while a file was imported."""
-        places = ctx.creation.places if ctx.creation is not None else ()
+        places = ctx.operand.creation_places
         imported = next((place for place in places if place.owned and place.function == "<module>"), None)
         if imported is None or ctx.is_held or places[0].path != imported.path or ctx.frame_of(imported) is not None:
             return ""
@@ -23,7 +21,7 @@ class HostConstant(OperandRule):
             f" nobody moved it to {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Go from the outermost frame inward."""
         for site in ctx.sites("derived", "argument", "use"):
             if site.kind != "derived":
@@ -34,7 +32,7 @@ class HostConstant(OperandRule):
                 yield from site.move_result()
 
 
-def _read_above(site: Site) -> Iterator[Change]:
+def _read_above(site: Site) -> Changes:
     """Yield changes that move the constant where a running function reads it above, as part of something else."""
     file, function = site.file, site.function
     for name in site.expressions if function is not None else ():

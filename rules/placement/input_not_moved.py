@@ -1,8 +1,6 @@
 """An input tensor is passed to code on another device without being moved."""
 
-from collections.abc import Iterator
-
-from devfix.sdk import Change, Confidence, Context, OperandRule, Site, first_is_safe, moved_away
+from devfix.sdk import Changes, Confidence, Context, OperandRule, Site, first_is_safe, moved_away
 
 
 class InputNotMoved(OperandRule):
@@ -24,7 +22,7 @@ class InputNotMoved(OperandRule):
         moved = "but" if ctx.is_intentional else "and was never moved, while"
         return f"{ctx.name} is on {ctx.operand.device}, {moved} it meets a tensor on {ctx.peer.device}."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Start with functions that have returned: they created the tensor, often for other uses too."""
         sites, loop = [site for site in ctx.sites() if _is_place(ctx, site)], ctx.loop_frame
         if loop is not None:
@@ -40,7 +38,7 @@ def _is_place(ctx: Context, site: Site) -> bool:
     return site.kind in ("argument", "use") or (is_way and not ctx.is_intentional)
 
 
-def _move_at(site: Site) -> Iterator[Change]:
+def _move_at(site: Site) -> Changes:
     if site.kind in ("argument", "use"):
         yield from site.move_argument()
         yield from site.move_container()

@@ -1,11 +1,9 @@
 """A tensor is moved to the host by `.cpu()` and then used with tensors that are not."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     File,
@@ -36,7 +34,7 @@ class LeftOnHostByCpuCall(OperandRule):
             f" {ctx.peer.device} afterwards."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Skip calls that are not methods of the tensor."""
         site = ctx.site_at(ctx.moved_to("cpu"))
         expressions = site.file.expressions_at(site.place) if site is not None else []
@@ -56,7 +54,7 @@ def _gathers(node: cst.CSTNode | None) -> bool:
     return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in GATHERING
 
 
-def _gather_alike(failing: Site | None, file: File, call: cst.Call) -> Iterator[Change]:
+def _gather_alike(failing: Site | None, file: File, call: cst.Call) -> Changes:
     """Yield changes that move what the same loop collects in the lists that meet this one to the host."""
     if failing is None or failing.file is not file or failing.statement is None:
         return

@@ -1,11 +1,9 @@
 """A layer or parameter is created after its module was moved."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     ModuleRule,
     Safety,
@@ -33,7 +31,7 @@ class ModuleCreatedLate(ModuleRule):
                 )
         return ""
 
-    def fix(self, ctx: Context) -> Iterator[Change]:
+    def fix(self, ctx: Context) -> Changes:
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
         late = largest_misplaced_module(ctx.failure, ctx.operand)
         if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
@@ -64,11 +62,11 @@ def _has_others(ctx: Context) -> bool:
     return len(own) > 1
 
 
-def _move_whole(ctx: Context) -> Iterator[Change]:
+def _move_whole(ctx: Context) -> Changes:
     """Yield changes that move the whole where a statement of a running function has added to it."""
     for owner, root in root_modules(ctx.failure, ctx.operand):
         running = ctx.failure.frames[owner.frame].place
-        made = ctx.creation.places if ctx.creation is not None else ()
+        made = ctx.operand.creation_places
         places = [each for each in made if each.owned and each.function == running.function]
         for place in places if owner.root != "self" else ():
             site = ctx.site_at(place, "returned")
@@ -86,7 +84,7 @@ def _move_whole(ctx: Context) -> Iterator[Change]:
                     yield from site.insert_after([line], title)
 
 
-def _move_computed(ctx: Context) -> Iterator[Change]:
+def _move_computed(ctx: Context) -> Changes:
     """Yield a change that moves what a method computes for a buffer of its module to where the parameters are."""
     owner = ctx.operand.owner
     scope = ctx.failure.frames[owner.frame].scope if owner is not None and owner.kind == "buffer" else ()

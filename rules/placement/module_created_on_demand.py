@@ -1,8 +1,6 @@
 """A module is created on the host when it is first needed, while its input is on another device."""
 
-from collections.abc import Iterator
-
-from devfix.sdk import Change, Confidence, Context, OperandRule, Safety, ScopeVariable, SourceLocation
+from devfix.sdk import Changes, Confidence, Context, OperandRule, Safety, ScopeVariable, SourceLocation
 
 
 class ModuleCreatedOnDemand(OperandRule):
@@ -21,7 +19,7 @@ class ModuleCreatedOnDemand(OperandRule):
             f" first needed, and never moved, while what it computes meets a tensor on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move it where it is constructed."""
         module = _module(ctx)
         return ctx.move_constructed(module, Safety.LIKELY) if module is not None else iter(())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Change, Context, ModuleOwner, ModuleRule, Site, assignments, is_move, last_name, root_modules
+from devfix.sdk import Changes, Context, ModuleOwner, ModuleRule, Site, assignments, is_move, last_name, root_modules
 
 
 class ModuleNotMoved(ModuleRule):
@@ -18,14 +18,14 @@ class ModuleNotMoved(ModuleRule):
                 return f"`{owner.root}` ({root.type}) was never moved, and its input is on {ctx.peer.device}."
         return ""
 
-    def fix(self, ctx: Context) -> Iterator[Change]:
+    def fix(self, ctx: Context) -> Changes:
         """Move it where another module is moved to the current GPU, else where it is constructed."""
         for owner, root in root_modules(ctx.failure, ctx.operand)[:1]:
             yield from _move_beside(ctx, owner)
             yield from ctx.move_constructed(root)
 
 
-def _move_beside(ctx: Context, owner: ModuleOwner) -> Iterator[Change]:
+def _move_beside(ctx: Context, owner: ModuleOwner) -> Changes:
     """Yield `criterion = criterion.cuda()` below the last `model = model.cuda()`, in the same branch."""
     site = ctx.site_of(owner.frame)
     made = assignments(site.file, owner.root, site.function) if site is not None else []

@@ -1,13 +1,12 @@
 """The result of `tensor.to(device)` is dropped, or used once, and the old tensor is used further."""
 
-from collections.abc import Iterator
 from itertools import takewhile
 
 import libcst as cst
 
 from devfix.sdk import (
     CallSite,
-    Change,
+    Changes,
     Context,
     File,
     OperandRule,
@@ -39,7 +38,7 @@ class MoveResultDropped(OperandRule):
             f" {ctx.operand.device}, that is used."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Assign the result if the move is a statement, else before its statement."""
         copy = ctx.operand.copy
         site = ctx.call_at(copy.owned_place if copy is not None else None, "to", "cuda", "cpu")

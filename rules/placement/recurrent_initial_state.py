@@ -1,10 +1,8 @@
 """The initial state of a recurrent layer is created on the host, and its input is not there."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from devfix.sdk import FACTORIES, Change, Context, CreationRule, Site, add_keyword, is_bound, move_to
+from devfix.sdk import FACTORIES, Changes, Context, CreationRule, Site, add_keyword, is_bound, move_to
 
 
 class RecurrentInitialState(CreationRule):
@@ -17,7 +15,7 @@ class RecurrentInitialState(CreationRule):
         """Skip the input of the layer, which is not wrong."""
         return ctx.operand.argument not in ("input", "args[0]")
 
-    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: Site) -> Changes:
         """Treat all states of the call that this file creates alike."""
         states = [each for index in range(len(ctx.failure.operands)) if self._is_state(each := ctx.view(index))]
         calls = [call for each in states if (call := _call(site, each)) is not None]

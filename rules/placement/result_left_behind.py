@@ -1,9 +1,7 @@
 """A function has the device in scope, and returns a result that it computed on another."""
 
-from collections.abc import Iterator
-
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     OperandRule,
@@ -29,7 +27,7 @@ class ResultLeftBehind(OperandRule):
             )
         return ""
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move it in the function that ran last."""
         for place in _places(ctx):
             if site := ctx.site_at(place, "derived"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     File,
     OperandRule,
@@ -61,7 +61,7 @@ class SiblingNotMoved(OperandRule):
             f" moved to {other.operand.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Repeat the statement of a sibling in the same function; else try each name that is not one of the peer."""
         for beside in _moved_beside(ctx):
             moving = ctx.call_of(beside.file, beside.moved)
@@ -133,8 +133,8 @@ def _twins(ctx: Context) -> Iterator[Twin]:
         file = site.file
         if not isinstance(node, cst.Call | cst.Attribute):
             continue
-        for each in file.within(site.function or file.module):
-            if not isinstance(each, cst.Call) or not is_move(each) or not _is_alike(file, node, each):
+        for each in file.within(site.function or file.module, cst.Call):
+            if not is_move(each) or not _is_alike(file, node, each):
                 continue
             device = device_text(each)
             is_around = all(loop in file.loops_around(each) for loop in file.loops_around(node))
@@ -165,12 +165,8 @@ def _targets(site: Site) -> list[str]:
 
 def _moves(file: File, around: Function) -> Iterator[tuple[str, cst.Call]]:
     """Yield what a function assigns to itself, moved, and the call that moves it: `x = x.cuda()`."""
-    for each in file.within(around):
-        if (
-            not isinstance(each, cst.Assign)
-            or len(each.targets) != 1
-            or (file.function_of(each) or file.module) != around
-        ):
+    for each in file.within(around, cst.Assign):
+        if len(each.targets) != 1 or (file.function_of(each) or file.module) != around:
             continue
         target, value = file.code(each.targets[0].target), each.value
         is_own = is_move(value) and file.code(remove_move(value)) == target
@@ -212,7 +208,7 @@ def _names(ctx: Context, site: Site) -> list[str]:
     return own or names
 
 
-def _repeat(site: Site, sibling: str, name: str) -> Iterator[Change]:
+def _repeat(site: Site, sibling: str, name: str) -> Changes:
     """Yield `y = y.to(device)` below `x = x.to(device)`."""
     statement, file = site.statement, site.file
     assign = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None

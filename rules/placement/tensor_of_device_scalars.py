@@ -1,10 +1,8 @@
 """`torch.tensor` of a list of tensors copies each to the host and creates a tensor there."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from devfix.sdk import Change, Context, CreationRule, Safety, Site, SourceLocation, last_name, on_device
+from devfix.sdk import Changes, Context, CreationRule, Safety, Site, SourceLocation, last_name, on_device
 
 NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 
@@ -23,7 +21,7 @@ class TensorOfDeviceScalars(CreationRule):
         place = ctx.created_at
         return place is not None and bool(on_device(ctx.scope_at(place), ctx.peer.device, "tensor"))
 
-    def fix(self, ctx: Context, site: Site) -> Iterator[Change]:
+    def fix(self, ctx: Context, site: Site) -> Changes:
         """Stack a list that the call takes, or the elements that a comprehension computes."""
         call, listed = site.call("tensor", "as_tensor"), _lists(ctx, site.place)
         name = site.file.code(call.args[0].value) if call is not None and len(call.args) == 1 else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     OperandRule,
@@ -34,7 +34,7 @@ class TwoLiveTensors(OperandRule):
             return True
         return owner.kind != "parameter" and device_in(ctx.failure, owner.frame, owner.expression) == "mixed"
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move tensors without a name in scope where they were computed, in the failing statement or a call in it."""
         found = False
         for site in reversed(list(ctx.uses())):

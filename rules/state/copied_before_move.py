@@ -1,12 +1,11 @@
 """A module's weights are copied before the module is moved, and the copies stay where it was."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, OperandRule, Safety, SourceLocation, assignments, rewrite
+from devfix.sdk import CallSite, Changes, Context, OperandRule, Safety, SourceLocation, assignments, rewrite
 
 Block = cst.IndentedBlock | cst.Module
 
@@ -34,7 +33,7 @@ class CopiedBeforeMove(OperandRule):
             f" `{found.site.file.code(found.site.statement).strip()}` moved that in {found.site.place.shown}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Put the statement that moves before the one that copies, in the block that contains both."""
         found = _find_copied(ctx)
         if found is None:

@@ -1,19 +1,18 @@
 """A hand-written `.to()` moves some of an object's tensors and forgets others."""
 
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     Event,
     File,
     OperandRule,
     Site,
     SourceLocation,
-    assignments,
+    assigned_values,
     code,
     definition,
     derived_in_frame,
@@ -44,7 +43,7 @@ class CustomToMissesField(OperandRule):
             f" `{sibling}` and forgets it."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move it where the method passes it on unchanged, else by a statement after the sibling's."""
         name, sibling, place = _find_forgotten(ctx) or ("", "", None)
         site = ctx.call_at(place)
@@ -53,8 +52,7 @@ class CustomToMissesField(OperandRule):
             return
         field, bracket, index = name.rpartition(".")[2].partition("[")
         file, own, title = site.file, f"self.{field}", f"Move `{field}` in `{site.place.function}` as well"
-        calls = [each for each in file.within(method) if isinstance(each, cst.Call)]
-        if any(is_move(each) and code(remove_move(each)) == own for each in calls):
+        if any(is_move(each) and code(remove_move(each)) == own for each in file.within(method, cst.Call)):
             return  # to another place than the others: `self.lengths.cpu()`
         bare = [each for each in file.find(method, own) if isinstance(file.parent(each), cst.Arg)]
         is_optional = not bracket and _may_be_none(file, method, field)
@@ -106,12 +104,11 @@ def _rename(site: Site, sibling: str, name: str) -> str:
 def _may_be_none(file: File, method: cst.FunctionDef, field: str) -> bool:
     """Return whether the class of a method says that a field may be None: `batch: Tensor | None = None`."""
     holder = file.class_of(method)
-    for each in file.within(holder) if holder is not None else ():
-        if isinstance(each, cst.AnnAssign) and file.code(each.target) == field:
+    for each in file.within(holder, cst.AnnAssign) if holder is not None else ():
+        if file.code(each.target) == field:
             return re.search(r"\bNone\b|\bOptional\b", file.code(each)) is not None
     constructor = definition(file, f"{holder.name.value}.__init__") if holder is not None else None
-    given = [each.value for each in assignments(file, f"self.{field}", holder) if each.value is not None]
-    names = {file.code(each) for each in given}
+    names = {file.code(each) for each in assigned_values(file, f"self.{field}", holder)}
     if isinstance(constructor, cst.FunctionDef):
         every = (*constructor.params.params, *constructor.params.kwonly_params)
         names |= {file.code(each.default) for each in every if each.default is not None and each.name.value in names}

@@ -1,18 +1,18 @@
 """A module or another object keeps a distribution, whose parameters `.to()` does not move."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     Definition,
     File,
     OperandRule,
     Safety,
     add_method,
+    assigned_values,
     assignments,
     creates_on_default_device,
     definition,
@@ -84,7 +84,7 @@ class DistributionOnHost(OperandRule):
             f" parameters stayed on {ctx.operand.device}, while it meets a tensor on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Rewrite the class, if the distribution needs nothing else that only the constructor knows."""
         kept = _find_kept(ctx)
         if kept is not None and not kept.is_of_module:
@@ -118,7 +118,7 @@ def _find_kept(ctx: Context) -> Kept | None:
     return None
 
 
-def _of_plain_object(ctx: Context, kept: Kept) -> Iterator[Change]:
+def _of_plain_object(ctx: Context, kept: Kept) -> Changes:
     """Yield the changes for an object whose own `to` moves its parts, or whose constructor is told no device."""
     file, holder = kept.file, kept.holder.name.value
     mover, constructor = definition(file, f"{holder}.to"), file.function_of(kept.call)
@@ -132,9 +132,9 @@ def _of_plain_object(ctx: Context, kept: Kept) -> Iterator[Change]:
         title = f"Build `self.{kept.attribute}` again where `{holder}.to` moves the rest"
         yield from (replace(each, recomputes=True) for each in rewrite(file, module, title, Safety.LIKELY))
         return
-    places = ctx.creation.places if ctx.creation is not None else ()
+    places = ctx.operand.creation_places
     outer = ctx.call_at(places[1]) if len(places) > 1 else None
-    calls = [each for each in file.within(kept.call) if isinstance(each, cst.Call)]
+    calls = [*file.within(kept.call, cst.Call)]
     factories = [each for each in calls if creates_on_default_device(file, each)]
     if outer is None or constructor is None:
         return
@@ -182,7 +182,7 @@ def _parts(ctx: Context, kept: Kept) -> Parts | None:
     _collect(kept, kept.call, tensors, parts)
     method = kept.file.function_of(kept.call)
     local = set(parameters(method)[1:]) if method is not None else set()
-    named = [node.value for each in parts.others for node in kept.file.within(each) if isinstance(node, cst.Name)]
+    named = [node.value for each in parts.others for node in kept.file.within(each, cst.Name)]
     bound = [name for name in named if method is not None and (name in local or assignments(kept.file, name, method))]
     taken = any(kept.file.find(kept.holder, f"self.{name}") for name in parts.tensors)
     return None if bound or taken else parts
@@ -206,11 +206,9 @@ def _collect(kept: Kept, call: cst.Call, tensors: set[str], parts: Parts) -> Non
 def _is_tensor(file: File, value: cst.BaseExpression, tensors: set[str]) -> bool:
     """Return whether an argument is a local tensor, or computed by a function of PyTorch."""
     method = file.function_of(value)
-    given = [each.value for each in assignments(file, file.code(value), method)] if isinstance(value, cst.Name) else []
-    nodes = [node for each in (value, *given) if each is not None for node in file.within(each)]
-    is_computed = any(
-        isinstance(each, cst.Call) and file.qualified_name(each.func).startswith("torch.") for each in nodes
-    )
+    given = assigned_values(file, value.value, method) if isinstance(value, cst.Name) else []
+    calls = [call for each in (value, *given) for call in file.within(each, cst.Call)]
+    is_computed = any(file.qualified_name(call.func).startswith("torch.") for call in calls)
     return is_computed or (isinstance(value, cst.Name) and value.value in tensors)
 
 

@@ -1,13 +1,12 @@
 """A module is moved away by code that runs between two uses, such as code that saves it, and is not moved back."""
 
-from collections.abc import Iterator
 from itertools import repeat
 
 import libcst as cst
 
 from devfix.sdk import (
     CallSite,
-    Change,
+    Changes,
     Context,
     File,
     OperandRule,
@@ -38,7 +37,7 @@ class ModuleLeftOnHost(OperandRule):
             f" on {ctx.peer.device}, and its module was not moved back."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Move it back in the function that still runs, else in the one that moved it."""
         moved = moved_away(ctx.failure, ctx.operand, ctx.sources)
         if moved is not None:
@@ -50,7 +49,7 @@ class ModuleLeftOnHost(OperandRule):
                 yield from _put_back(ctx, ctx.call_at(moved.event.owned_place, "cpu", "to"))
 
 
-def _move_back(site: CallSite, whole: str, is_moved_here: bool) -> Iterator[Change]:
+def _move_back(site: CallSite, whole: str, is_moved_here: bool) -> Changes:
     """Yield changes that move the module to the right device once it is no longer used on the wrong one."""
     last = _end_of_use(site, whole, is_moved_here)
     if last is not None:
@@ -60,7 +59,7 @@ def _move_back(site: CallSite, whole: str, is_moved_here: bool) -> Iterator[Chan
         yield from first_is_safe(map(rewrite, repeat(site.file), moved, titles))
 
 
-def _put_back(ctx: Context, call: CallSite | None) -> Iterator[Change]:
+def _put_back(ctx: Context, call: CallSite | None) -> Changes:
     """Yield a change that puts the module, in the function that moves it, where it was."""
     receiver = call.receiver if call is not None else None
     if call is None or call.statement is None or not isinstance(receiver, (cst.Name, cst.Attribute)):

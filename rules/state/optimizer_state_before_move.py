@@ -1,11 +1,10 @@
 """An optimizer's state is loaded before the model is moved, and stays where the model was."""
 
 import re
-from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Change, Context, File, OperandRule, Safety, SourceLocation, last_name, rewrite
+from devfix.sdk import CallSite, Changes, Context, File, OperandRule, Safety, SourceLocation, last_name, rewrite
 
 OPTIMIZER = re.compile(r"\bopt|optim", re.IGNORECASE)
 
@@ -29,7 +28,7 @@ class OptimizerStateBeforeMove(OperandRule):
         is_state = ctx.operand.owner is None and all(each.endswith("]") for each in names)
         return is_state and (not ctx.is_intentional or _was_moved_by_loading(ctx))
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Put the statement that moves before the one that loads, in the block that contains both."""
         site = ctx.call_at(_last_move(ctx), "to", "cuda")
         if site is None or not _is_whole(site):
@@ -75,5 +74,5 @@ def _contains(file: File, statement: cst.CSTNode, node: cst.CSTNode) -> bool:
 
 
 def _loads(file: File, statement: cst.CSTNode) -> bool:
-    calls = [each for each in file.within(statement) if isinstance(each, cst.Call)]
-    return any(last_name(each.func) == "load_state_dict" and OPTIMIZER.search(file.code(each.func)) for each in calls)
+    called = (each.func for each in file.within(statement, cst.Call))
+    return any(last_name(each) == "load_state_dict" and OPTIMIZER.search(file.code(each)) for each in called)

@@ -1,12 +1,11 @@
 """Layers are kept in a Python list or dictionary, whose contents a module does not register."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Context,
     File,
     OperandRule,
@@ -46,7 +45,7 @@ class PlainListOfModules(OperandRule):
             f" it, so it stayed on {ctx.operand.device}."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Register none that a list keeps out of `parameters()` on purpose, but move it where it is constructed."""
         whole, attribute = _find_unregistered(ctx) or (None, "")
         holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type) if whole is not None else []
@@ -91,9 +90,7 @@ def _holds(ctx: Context, module: ScopeVariable) -> bool:
     return module.device in ("", device) and any(owner.type == module.type for owner in holders)
 
 
-def _move_behind(
-    ctx: Context, whole: ScopeVariable, found: list[Held], attribute: str, reason: str
-) -> Iterator[Change]:
+def _move_behind(ctx: Context, whole: ScopeVariable, found: list[Held], attribute: str, reason: str) -> Changes:
     """Yield changes that move what a container holds behind the statement that moves its module: once, for all uses."""
     moves = [event for event in whole.history if event.kind == "move" and event.device == whole.device]
     site = ctx.site_at(moves[-1].owned_place) if moves else None
@@ -119,7 +116,7 @@ def _hides(value: cst.BaseExpression) -> bool:
     return len(elements) == 1 and isinstance(elements[0].value, cst.Name)
 
 
-def _register(file: File, holder: cst.ClassDef, values: list[cst.BaseExpression], attribute: str) -> Iterator[Change]:
+def _register(file: File, holder: cst.ClassDef, values: list[cst.BaseExpression], attribute: str) -> Changes:
     """Yield registering containers; then a ModuleList beside the container, which stays unchanged for all uses."""
     name = f"self.{attribute}"
     if takes_modules(file, holder, name):

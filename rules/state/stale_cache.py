@@ -7,7 +7,7 @@ import libcst as cst
 
 from devfix.sdk import (
     FACTORIES,
-    Change,
+    Changes,
     Context,
     File,
     OperandRule,
@@ -52,7 +52,7 @@ class StaleCache(OperandRule):
             f" used on {ctx.peer.device} now."
         )
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Add a comparison of devices to the guard, unless the device is a string, which equals no device."""
         for keyed in _find_keyed(ctx):
             yield from _tell_apart(ctx, keyed)
@@ -104,11 +104,13 @@ def _find_keyed(ctx: Context) -> Iterator[Keyed]:
         site = ctx.site_of(number) if frame.place.owned else None
         function = site.function if site is not None else None
         names = {held.expression.partition("[")[0] for held in ctx.operand.names if held.frame == number}
-        for each in site.file.within(function) if site is not None and function is not None else ():
-            test = each.test if isinstance(each, cst.If) else None
-            if not isinstance(each, cst.If) or not isinstance(test, cst.Comparison) or site is None or function is None:
+        if site is None or function is None:
+            continue
+        for each in site.file.within(function, cst.If):
+            test = each.test
+            if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
                 continue
-            if len(test.comparisons) != 1 or not isinstance(test.comparisons[0].operator, cst.NotIn):
+            if not isinstance(test.comparisons[0].operator, cst.NotIn):
                 continue
             holder = site.file.code(test.comparisons[0].comparator)
             target = f"{holder}[{site.file.code(test.left)}]"
@@ -124,7 +126,7 @@ def _reads(file: File, within: cst.CSTNode, text: str) -> list[cst.BaseExpressio
     return [node for node in file.find(within, text) if not isinstance(file.parent(node), cst.AssignTarget)]
 
 
-def _tell_apart(ctx: Context, kept: Keyed) -> Iterator[Change]:
+def _tell_apart(ctx: Context, kept: Keyed) -> Changes:
     """Yield changes that make the device of an argument a part of the key, and move there what is kept."""
     file, given = kept.site.file, assignments(kept.site.file, kept.key, kept.function)
     keys: list[cst.BaseExpression] = [kept.guard.left]
@@ -156,7 +158,7 @@ def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:
 def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """Return the attribute that stores the operand (or its source), and where a method computed it."""
     for each in stored_attributes(ctx.failure, ctx.operand):
-        places = each.maker.places if each.maker is not None else ()
+        places = each.places
         for place in places if places and places[0].owned else ():
             owner, _, name = place.function.rpartition(".")
             if owner and name != "__init__" and (place == places[0] or _is_assigned(ctx, place, each.attribute)):
@@ -186,7 +188,7 @@ def _placed(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> di
     value = assigned.value
     if value is None:
         return {}
-    calls = [node for node in file.within(value) if isinstance(node, cst.Call)]
+    calls = [*file.within(value, cst.Call)]
     made = [each for each in calls if last_name(each.func) in FACTORIES and isinstance(each.func, cst.Attribute)]
     return {each: add_keyword(each, "device", device) for each in made} or {value: move_to(value, device)}
 
@@ -209,5 +211,5 @@ def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
 
 def _find_given(file: File, guard: cst.If) -> str:
     """Return the device that is passed to the factories below a guard; "" if there is none."""
-    calls = (node for node in file.within(guard.body) if isinstance(node, cst.Call))
+    calls = file.within(guard.body, cst.Call)
     return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import libcst as cst
 
 from devfix.sdk import (
-    Change,
+    Changes,
     Confidence,
     Context,
     File,
@@ -73,7 +73,7 @@ class TensorNotBuffer(OperandRule):
         found = _find_unregistered(ctx)
         return Confidence.DIRECT if found is not None and _is_of_constructor(found) else Confidence.NEARBY
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Look at every class that has the attribute."""
         found = _find_unregistered(ctx)
         if found is None or found.module is None:
@@ -120,7 +120,7 @@ def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression |
 
 def _register_and_move(
     ctx: Context, module: ScopeVariable, file: File, registered: Mapping[cst.CSTNode, cst.CSTNode], name: str
-) -> Iterator[Change]:
+) -> Changes:
     """Yield changes that also move a module that was never moved, at the call that constructed it."""
     for site in ctx.construction_sites(module):
         call = site.call()
@@ -157,7 +157,7 @@ def _assigned(holders: list[tuple[File, cst.ClassDef]], name: str) -> list[tuple
     return [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
 
 
-def _part(ctx: Context, found: StoredAttribute) -> Iterator[Change]:
+def _part(ctx: Context, found: StoredAttribute) -> Changes:
     """Yield changes that part `self.a, self.b = x, y` of a constructor, and register the tensors among them."""
     scope = ctx.failure.frames[found.frame].scope
     tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
@@ -165,8 +165,8 @@ def _part(ctx: Context, found: StoredAttribute) -> Iterator[Change]:
     type_name = found.module.type if found.module is not None else ""
     classes = [(file, holder) for file in ctx.files() for holder in classes_called(file, type_name)]
     for file, holder in classes if found.attribute in own else ():
-        for node in file.within(holder):
-            if not isinstance(node, cst.Assign) or not _in_constructor(file, node):
+        for node in file.within(holder, cst.Assign):
+            if not _in_constructor(file, node):
                 continue
             names = [each for each in own if f"self.{each}" in map(file.code, _elements(node))]
             if found.attribute not in names or any(
@@ -185,7 +185,7 @@ def _elements(assignment: cst.Assign) -> list[cst.BaseExpression]:
     return [each.value for each in target.elements] if isinstance(target, cst.Tuple) else []
 
 
-def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst.ClassDef]]) -> Iterator[Change]:
+def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst.ClassDef]]) -> Changes:
     """Yield a change that registers an empty buffer in the constructor, which the methods that assign it fill.
 
     It is the innermost constructor under which the attribute was assigned, since a name that has been assigned cannot
@@ -196,7 +196,7 @@ def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst
     containers = any(isinstance(each.value, CONTAINERS) for _, each in _assigned(holders, name))
     if containers or _is_asked_for(ctx.sources, name):
         return
-    stack = found.maker.places if found.maker is not None else ()
+    stack = found.places
     running = [place for place in stack if place.owned and place.function.endswith(".__init__")]
     owners = [place.function.split(".")[-2] for place in running] or [holder.name.value for _, holder in holders]
     for file in ctx.files():
@@ -210,7 +210,7 @@ def _base_constructor_call(file: File, holder: cst.ClassDef) -> cst.CSTNode | No
     """Return the statement of a class's own constructor that calls its base's; a module registers nothing before it."""
     own = [each for each in holder.body.body if isinstance(each, cst.FunctionDef) and each.name.value == "__init__"]
     for line in own[0].body.body if own else ():
-        calls = [each for each in file.within(line) if isinstance(each, cst.Call)]
+        calls = [*file.within(line, cst.Call)]
         if isinstance(line, cst.SimpleStatementLine) and any(last_name(each.func) == "__init__" for each in calls):
             return line
     return None
@@ -223,9 +223,9 @@ def _empty_buffer(file: File, name: str) -> str:
 def _is_asked_for(sources: Sources, name: str) -> bool:
     """Return whether code asks whether an attribute exists: `hasattr`, `getattr`, `except AttributeError`."""
     words = (f'"{name}"', f"'{name}'")
-    nodes = ((file, node) for file in sources.containing(*words) for node in file.within(file.module))
-    calls = ((file, node) for file, node in nodes if isinstance(node, cst.Call) and last_name(node.func) in ASKING)
-    if any(file.code(each.value) in words for file, call in calls for each in call.args):
+    calls = ((file, call) for file in sources.containing(*words) for call in file.within(file.module, cst.Call))
+    asking = ((file, call) for file, call in calls if last_name(call.func) in ASKING)
+    if any(file.code(each.value) in words for file, call in asking for each in call.args):
         return True
     return any("AttributeError" in file.text for file in sources.containing(f"self.{name} ="))
 
@@ -233,18 +233,18 @@ def _is_asked_for(sources: Sources, name: str) -> bool:
 def _is_of_constructor(found: StoredAttribute) -> bool:
     """Return whether no other method than the constructor of its class or of a base created the tensor."""
     place = found.maker.owned_place if found.maker is not None else None
-    if found.module is None or found.maker is None or place is None:
+    if found.module is None or place is None:
         return True
     if place.function.rpartition(".")[0] != found.module.type:
         return True
     lineage = {found.module.type, *(each.rpartition(".")[2] for each in found.module.classes)}
-    return any(each.function in {f"{name}.__init__" for name in lineage} for each in found.maker.places)
+    return any(each.function in {f"{name}.__init__" for name in lineage} for each in found.places)
 
 
 def _is_computed_here(ctx: Context, found: StoredAttribute) -> bool:
     """Return whether the method that uses the tensor also created it: a cache, which no earlier move reaches."""
     running = ctx.failure.frames[found.frame].place
-    places = found.maker.places if found.maker is not None else ()
+    places = found.places
     return any((each.path, each.function) == (running.path, running.function) for each in places)
 
 

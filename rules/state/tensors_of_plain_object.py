@@ -1,6 +1,5 @@
 """An object that is not a module keeps its tensors on the device on which its constructor created them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -8,7 +7,7 @@ import libcst as cst
 
 from devfix.sdk import (
     CallSite,
-    Change,
+    Changes,
     Confidence,
     Context,
     Definition,
@@ -60,14 +59,14 @@ class TensorsOfPlainObject(OperandRule):
     def rate(self, ctx: Context) -> Confidence:
         """Return a lower confidence if one method alone uses the tensors, which may be moved there as well."""
         found = _find_kept(ctx)
-        inside = ctx.sources.file(found.maker.places[0]) if found is not None and found.maker is not None else None
+        inside = ctx.sources.file(found.places[0]) if found is not None and found.places else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
         return Confidence.INDIRECT if used is not None and used.methods == 1 else self.confidence
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Create them on the device first; else insert the moves after the statement that assigns the object."""
         found = _find_kept(ctx)
-        places = found.maker.places if found is not None and found.maker is not None else ()
+        places = found.places if found is not None else ()
         inside = ctx.sources.file(places[0]) if places else None
         site = ctx.call_at(next((each for each in places if not each.function.endswith("__init__")), None))
         if found is None or inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
@@ -89,21 +88,19 @@ class TensorsOfPlainObject(OperandRule):
 
 def _find_kept(ctx: Context) -> StoredAttribute | None:
     for each in stored_attributes(ctx.failure, ctx.operand) if ctx.operand.owner is None else ():
-        place = each.maker.places[0] if each.maker is not None and each.maker.places else None
+        place = next(iter(each.places), None)
         if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
             return each
     return None
 
 
-def _created_there(
-    ctx: Context, file: File, found: StoredAttribute, site: CallSite, devices: list[str]
-) -> Iterator[Change]:
+def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallSite, devices: list[str]) -> Changes:
     """Yield changes that create the constructor's tensors on the device, which it is given, or is to be given."""
-    made = ctx.site_at(found.maker.places[0]) if found.maker is not None else None
+    made = ctx.site_at(found.places[0])
     constructor = made.function if made is not None else None
     if made is None or constructor is None:
         return
-    calls = [each for each in file.within(constructor) if isinstance(each, cst.Call)]
+    calls = [*file.within(constructor, cst.Call)]
     own = [each for each in calls if file.function_of(each) is constructor]
     factories = [each for each in own if creates_on_default_device(file, each)]
     drawn = [each for each in own if _is_drawn(file, each)]
@@ -130,13 +127,11 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
 
     Returns None if the class keeps one of them on the host, or is a collection, whose items are moved.
     """
-    node = file.root_at(found.maker.places[0]) if found.maker is not None else None
+    node = file.root_at(found.places[0])
     holder = file.class_of(node) if node is not None else None
     scope = ctx.failure.frames[found.frame].scope
     device = next((each.device for each in scope if each.expression == f"{found.whole}.{found.attribute}"), "")
-    if holder is None or any(
-        isinstance(each, cst.FunctionDef) and each.name.value in (*MOVERS, *ITEMS) for each in file.within(holder)
-    ):
+    if holder is None or any(each.name.value in (*MOVERS, *ITEMS) for each in file.within(holder, cst.FunctionDef)):
         return None
     tensors = [each.expression.rpartition(".") for each in scope if each.kind == "tensor" and each.device == device]
     shape = next((each.shape for each in scope if each.expression == f"{found.whole}.{found.attribute}"), ())
@@ -166,8 +161,8 @@ def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:
         value = each.value if isinstance(each, cst.Assign) else each.iter if isinstance(each, cst.For) else None
         if isinstance(each, cst.Assign | cst.For) and value is not None and file.find(value, found.whole):
             targets = [each.target] if isinstance(each, cst.For) else [target.target for target in each.targets]
-            given |= {part.value for target in targets for part in file.within(target) if isinstance(part, cst.Name)}
-    moved = [each for each in file.within(around) if isinstance(each, cst.Call) and is_move(each)]
+            given |= {part.value for target in targets for part in file.within(target, cst.Name)}
+    moved = [each for each in file.within(around, cst.Call) if is_move(each)]
     return any(isinstance(each.func, cst.Attribute) and file.code(each.func.value) in given for each in moved)
 
 

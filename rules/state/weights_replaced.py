@@ -1,12 +1,10 @@
 """The weights of a module are replaced, after it was moved, by tensors that are somewhere else."""
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from devfix.sdk import (
     CallSite,
-    Change,
+    Changes,
     Context,
     OperandRule,
     Safety,
@@ -40,7 +38,7 @@ class WeightsReplaced(OperandRule):
             return ""
         return f"{ctx.name} is on {ctx.operand.device}: its module was moved to {moved}, and it was replaced later."
 
-    def propose(self, ctx: Context) -> Iterator[Change]:
+    def propose(self, ctx: Context) -> Changes:
         """Look at the last steps of its history: an assignment to `.data`, a state dict that is assigned."""
         for event in reversed(ctx.operand.history):
             site = ctx.site_at(event.owned_place, "derived")
@@ -61,14 +59,14 @@ def _assigns(call: CallSite) -> bool:
     return given is not None and not (isinstance(given.value, cst.Name) and given.value.value == "False")
 
 
-def _move_assigned(site: Site) -> Iterator[Change]:
+def _move_assigned(site: Site) -> Changes:
     """Yield changes that move what is assigned to `.data`, unless the function brings it to the host on purpose."""
     function, statement = site.function, site.statement
-    if function is not None and any(_brings_to_host(site, each) for each in site.file.within(function)):
+    if function is not None and any(_brings_to_host(site, each) for each in site.file.within(function, cst.Call)):
         return
-    for assigned in site.file.within(statement) if statement is not None else ():
-        target = assigned.targets[0].target if isinstance(assigned, cst.Assign) else None
-        if not isinstance(assigned, cst.Assign) or not isinstance(target, cst.Attribute) or is_move(assigned.value):
+    for assigned in site.file.within(statement, cst.Assign) if statement is not None else ():
+        target = assigned.targets[0].target
+        if not isinstance(target, cst.Attribute) or is_move(assigned.value):
             continue
         if target.attr.value == "data" and len(assigned.targets) == 1:
             whole = site.file.code(target.value)
@@ -82,14 +80,13 @@ def _move_assigned(site: Site) -> Iterator[Change]:
             yield from site.replace({given.value: move_to(given.value, device)}, title)
 
 
-def _brings_to_host(site: Site, node: cst.CSTNode) -> bool:
-    """Return whether a node is a move to the host: the function stores weights there, or takes them off the GPU."""
-    if not isinstance(node, cst.Call) or not is_move(node):
-        return False
-    return last_name(node.func) == "cpu" or any(site.file.code(each.value) in ('"cpu"', "'cpu'") for each in node.args)
+def _brings_to_host(site: Site, call: cst.Call) -> bool:
+    """Return whether a call moves to the host: the function stores weights there, or takes them off the GPU."""
+    is_named = any(site.file.code(each.value) in ('"cpu"', "'cpu'") for each in call.args)
+    return is_move(call) and (is_named or last_name(call.func) == "cpu")
 
 
-def _load_elsewhere(ctx: Context, call: CallSite) -> Iterator[Change]:
+def _load_elsewhere(ctx: Context, call: CallSite) -> Changes:
     """Yield changes that load the state onto a device with a name, where owned code loads it."""
     site = ctx.call_at(ctx.created_at, *LOADERS) if ctx.creation is not None and ctx.creation.kind == "load" else None
     if site is not None:
@@ -98,7 +95,7 @@ def _load_elsewhere(ctx: Context, call: CallSite) -> Iterator[Change]:
             yield from site.set_argument(site.argument(keyword, 1), keyword, device, f"Load onto `{device}`")
 
 
-def _move_afterwards(call: CallSite) -> Iterator[Change]:
+def _move_afterwards(call: CallSite) -> Changes:
     """Yield changes that move the module to a device with a name, once it has its new weights."""
     if call.receiver is None or _returns(call):
         return
@@ -107,7 +104,7 @@ def _move_afterwards(call: CallSite) -> Iterator[Change]:
         yield from call.insert_after([f"{whole}.to({device})"], f"Move `{whole}` to `{device}` with its new weights")
 
 
-def _put_back(call: CallSite) -> Iterator[Change]:
+def _put_back(call: CallSite) -> Changes:
     """Yield a change that puts each tensor where the one was that it replaces; one that was nowhere stays."""
     torch, line = imported_name(call.file, "torch"), call.statement
     if call.receiver is None or not torch or not isinstance(line, cst.SimpleStatementLine):
@@ -135,7 +132,7 @@ def _put_back(call: CallSite) -> Iterator[Change]:
 
 
 def _returns(call: CallSite) -> bool:
-    return any(isinstance(each, cst.Return) for each in call.file.within(call.statement or call.node))
+    return any(True for _ in call.file.within(call.statement or call.node, cst.Return))
 
 
 def _devices(site: Site) -> list[str]:

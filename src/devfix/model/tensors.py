@@ -130,6 +130,11 @@ class Operand:
         return self.history[0] if self.history else None
 
     @property
+    def creation_places(self) -> tuple[SourceLocation, ...]:
+        """The calls that were running when it was created, innermost first; none if nothing is known of that."""
+        return self.history[0].places if self.history else ()
+
+    @property
     def transfers(self) -> tuple[Event, ...]:
         """The moves between devices, oldest first."""
         return tuple(event for event in self.history if event.kind == "move")

@@ -15,7 +15,7 @@ from devfix.model import (
     ScopeVariable,
     SourceLocation,
 )
-from devfix.sdk.changes import Change, first_is_safe, join_changes, rewrite, with_safety
+from devfix.sdk.changes import Change, Changes, first_is_safe, join_changes, rewrite, with_safety
 from devfix.sdk.code_warning import CodeWarning, warning
 from devfix.sdk.declining import decline
 from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device_literal
@@ -72,13 +72,14 @@ from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.writes import is_written
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.5"
+__version__ = "2.6"
 
 __all__ = [
     "FACTORIES",
     "CallRule",
     "CallSite",
     "Change",
+    "Changes",
     "CodeWarning",
     "Confidence",
     "Context",

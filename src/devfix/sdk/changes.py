@@ -36,6 +36,9 @@ class Change:
     recomputes: bool = False
 
 
+Changes = Iterator[Change]
+
+
 def change(
     file: File, module: cst.Module | None, title: str, safety: Safety = Safety.SAFE, reason: str = ""
 ) -> Change | None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import cast
+from typing import TypeVar, cast, overload
 
 import libcst as cst
 from libcst.metadata import (
@@ -23,6 +23,8 @@ from libcst.metadata import (
 
 from devfix.errors import DevfixError
 from devfix.model import SourceLocation
+
+Node = TypeVar("Node", bound=cst.CSTNode)
 
 
 class SourceError(DevfixError):
@@ -176,15 +178,31 @@ class ParsedModule:
         column, end = start - self._line_starts[line - 1], stop - self._line_starts[last - 1]
         return SourceLocation(self.path, line, function, last, column, end, owned=True)
 
-    def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """Yield a node and everything below it, outer nodes first."""
+    @overload
+    def within(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]: ...
+
+    @overload
+    def within(self, root: cst.CSTNode, kind: type[Node]) -> Iterator[Node]: ...
+
+    def within(self, root: cst.CSTNode, kind: type[cst.CSTNode] = cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """Yield a node and everything below it, outer nodes first; with `kind`, only the nodes of that class.
+
+        >>> file = File("m.py", b"f(g(x))\\n")
+        >>> [file.code(call) for call in file.within(file.module, cst.Call)]
+        ['f(g(x))', 'g(x)']
+        """
+        return (
+            self._below(root) if kind is cst.CSTNode else (node for node in self._below(root) if isinstance(node, kind))
+        )
+
+    def _below(self, root: cst.CSTNode) -> Iterator[cst.CSTNode]:
         extent = self._tree.extents.get(root)
         if extent is not None:
             yield from self._tree.nodes[extent]
         else:
             yield root
             for child in root.children:
-                yield from self.within(child)
+                yield from self._below(child)
 
     def qualified_name(self, node: cst.CSTNode) -> str:
         """Return the full name of a name or call by the file's imports: "torch.nn.Linear" for `nn.Linear(…)`, or "len".

@@ -70,6 +70,11 @@ class StoredAttribute:
         made = [event for event in self.history if not preserves_data(event)]
         return made[-1] if made else next(iter(self.history), None)
 
+    @property
+    def places(self) -> tuple[SourceLocation, ...]:
+        """The calls that were running when `maker` made it, innermost first."""
+        return self.maker.places if self.maker is not None else ()
+
 
 def stored_attributes(failure: Failure, operand: Operand) -> list[StoredAttribute]:
     """Return the attributes that store an operand or a tensor from which it was computed, deepest frame first.
