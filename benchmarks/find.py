@@ -96,8 +96,8 @@ def judged(name: str, library: dict[str, Any], checkout: Checkout, finding: dict
         return {**told, "verdict": "false", "why": known["cause"]}
     script = LIBRARIES / name / f"{known['script']}.py"
     told |= {key: known.get(key, "") for key in ("script", "title", "reported", "unrepaired")}
-    trouble = _trouble(script, checkout, finding)
-    return {**told, "verdict": "open" if trouble else "true", "why": trouble}
+    problem = _problem(script, checkout, finding)
+    return {**told, "verdict": "open" if problem else "true", "why": problem}
 
 
 def _is_same(known: dict[str, Any], finding: dict[str, Any]) -> bool:
@@ -106,7 +106,7 @@ def _is_same(known: dict[str, Any], finding: dict[str, Any]) -> bool:
     return is_same and known.get("source", "") in finding["source"]
 
 
-def _trouble(script: Path, checkout: Checkout, finding: dict[str, Any]) -> str:
+def _problem(script: Path, checkout: Checkout, finding: dict[str, Any]) -> str:
     """Return in which way a script does not show the finding; "" where it does."""
     with tempfile.TemporaryDirectory(prefix="devfix-script-") as folder:
         words, environment = [str(checkout.python), str(script)], {**os.environ, "CUDA_VISIBLE_DEVICES": ""}

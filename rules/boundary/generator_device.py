@@ -22,24 +22,15 @@ from devfix.sdk import (
 
 SAMPLERS = re.compile(r"torch[/\\\\]utils[/\\\\]data[/\\\\]")
 DRAWING = ("DataLoader", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "random_split")
-MESSAGE = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?")
 
 
 class GeneratorDevice(FailureRule):
     """Draws from the generator's own stream and moves the result, or creates the generator where numbers are drawn."""
 
-    failure_kind = "generator-device"
-
-    def explain(self, ctx: Context) -> str:
-        """Report the generator, since the numbers are drawn where the code requests them."""
-        said = MESSAGE.search(ctx.failure.message)
-        template = "The generator is one of {found}, and the numbers are to be drawn on {wanted}."
-        return template.format_map(said.groupdict()) if said is not None else ""
-
-    def locate(self, ctx: Context) -> str:
-        """Return the device that the message names."""
-        said = MESSAGE.search(ctx.failure.message)
-        return said["wanted"] if said is not None else ""
+    # The generator is blamed, since the numbers are drawn where the code requests them.
+    failure_kind, device = "generator-device", "{wanted}"
+    pattern = re.compile(r"Expected a '?(?P<wanted>\w+)'? .*found '?(?P<found>\w+)'?")
+    message = "The generator is one of {found}, and the numbers are to be drawn on {wanted}."
 
     def propose(self, ctx: Context) -> Changes:
         """Change the call that draws or, if a sampler of torch draws, the loader that uses it."""

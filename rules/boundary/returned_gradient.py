@@ -7,28 +7,18 @@ import libcst as cst
 
 from devfix.sdk import Changes, Context, FailureRule, File, definition, first_is_safe, move_to, parameters, rewrite
 
-MESSAGE = re.compile(r"Function (?P<name>\w+)Backward returned .* expected device (?P<wanted>[\w:]+) but got")
-
 
 class ReturnedGradient(FailureRule):
     """Creates it where the incoming gradient is, else moves it where it is returned."""
 
-    failure_kind = "device-mismatch"
-
-    def explain(self, ctx: Context) -> str:
-        """Report the class, whose `backward` has returned by the time at which PyTorch sees what is wrong."""
-        said = MESSAGE.search(ctx.failure.message)
-        return f"`{said['name']}.backward` returned a gradient that is not on {said['wanted']}." if said else ""
-
-    def locate(self, ctx: Context) -> str:
-        """Return the device that the message names."""
-        said = MESSAGE.search(ctx.failure.message)
-        return said["wanted"] if said is not None else ""
+    # `backward` has returned by the time at which PyTorch sees what is wrong.
+    failure_kind, device = "device-mismatch", "{wanted}"
+    pattern = re.compile(r"Function (?P<function>\w+)Backward returned .* expected device (?P<wanted>[\w:]+) but got")
+    message = "`{function}.backward` returned a gradient that is not on {wanted}."
 
     def propose(self, ctx: Context) -> Changes:
         """Look for the class in the files of the gradient's history."""
-        said = MESSAGE.search(ctx.failure.message)
-        name = f"{said['name']}.backward" if said is not None else ""
+        name = f"{self.groups(ctx)['function']}.backward"
         for site in ctx.sites("creation", "returned") if ctx.failure.operands else ():
             if site.place.function == name:
                 yield from site.add_device() if site.kind == "creation" else site.move_result()

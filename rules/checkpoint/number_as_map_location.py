@@ -1,5 +1,6 @@
 """`map_location` is given a number, which torch takes for a function."""
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -10,13 +11,8 @@ from devfix.sdk import CallRule, CallSite, Changes, Context, Safety, expression,
 class NumberAsMapLocation(CallRule):
     """Names the GPU of that number, or the device in use if there is a name for it."""
 
-    failure_kind = "deserialize"
+    failure_kind, pattern = "deserialize", re.compile("object is not callable")  # torch tried to call what it was given
     message = "{failed_at} gives `map_location` a number, which names no device there."
-
-    def explain(self, ctx: Context) -> str:
-        """Return the message if torch tried to call what it was given."""
-        is_called = "object is not callable" in ctx.failure.message
-        return super().explain(ctx) if is_called else ""
 
     def fix(self, ctx: Context, site: CallSite) -> Changes:
         """Replace the number; where the program runs without a GPU too, so does what replaces it."""

@@ -8,8 +8,8 @@ from devfix.sdk import (
     Changes,
     Confidence,
     Context,
+    EvidenceRule,
     File,
-    OperandRule,
     Safety,
     code,
     device_argument,
@@ -27,32 +27,47 @@ class Moved:
     file: File
     function: cst.FunctionDef
     device: cst.Param
+    default: cst.BaseExpression
     tensor: str
 
+    @property
+    def name(self) -> str:
+        """The name of the device parameter."""
+        return self.device.name.value
 
-class DefaultMovesArgument(OperandRule):
+
+class DefaultMovesArgument(EvidenceRule[Moved]):
     """Takes the tensor's device where the caller names none."""
 
     blames_intentional = True
     confidence = Confidence.REMOTE
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> Moved | None:
+        """Return what moved the operand last, if a default of the function around the move named the device."""
+        event = ctx.operand.transfers[-1] if ctx.operand.transfers else None
+        site = ctx.call_at(event.owned_place) if event is not None else None
+        function, given = (site.function, device_argument(site.node)) if site is not None else (None, None)
+        if site is None or function is None or given is None or not is_bound(site.file, function, "torch"):
+            return None
+        tensor = _given(site.node)
+        names = {each.value for each in site.file.within(given.value, cst.Name)}
+        groups = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
+        for each in groups:
+            is_candidate = each.name.value in names and tensor in parameters(function) and tensor not in names
+            if is_candidate and each.default and device_literal(site.file, each.default, ctx.sources) is not None:
+                return Moved(site.file, function, each, each.default, tensor)
+        return None
+
+    def describe(self, ctx: Context, found: Moved) -> str:
         """Report the default by which an argument left its device."""
-        found = _moved(ctx)
-        if found is None:
-            return ""
-        default = f"{found.device.name.value}={code(found.device.default)}" if found.device.default else ""
         return (
-            f"{ctx.name} was moved to {ctx.operand.device} by `{default}`, the default of"
+            f"{ctx.name} was moved to {ctx.operand.device} by `{found.name}={code(found.default)}`, the default of"
             f" `{found.function.name.value}`, wherever `{found.tensor}` is."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: Moved) -> Changes:
         """Leave the device open by default, and fill it in at the beginning of the function."""
-        found = _moved(ctx)
-        if found is None or found.device.default is None:
-            return
-        name, default = found.device.name.value, code(found.device.default)
+        name, default = found.name, code(found.default)
         own = f"{found.tensor}.device" if default.startswith("torch.") else f"str({found.tensor}.device)"
         text = f"{name} = {name} or ({own} if isinstance({found.tensor}, torch.Tensor) else {default})"
         opened = found.function.with_deep_changes(found.device, default=cst.Name("None"))
@@ -63,25 +78,6 @@ class DefaultMovesArgument(OperandRule):
             changed = opened.with_changes(body=opened.body.with_changes(body=whole))
             title = f"Take the device of `{found.tensor}` where no `{name}` is given"
             yield from rewrite(found.file, {found.function: changed}, title, Safety.LIKELY)
-
-
-def _moved(ctx: Context) -> Moved | None:
-    """Return what moved the operand last, if a default of the function around the move named the device."""
-    event = ctx.operand.transfers[-1] if ctx.operand.transfers else None
-    site = ctx.call_at(event.owned_place) if event is not None else None
-    call = site.call() if site is not None else None
-    function = site.file.function_of(call) if site is not None and call is not None else None
-    given = device_argument(call) if call is not None else None
-    if site is None or call is None or function is None or given is None or not is_bound(site.file, function, "torch"):
-        return None
-    tensor = _given(call)
-    names = {each.value for each in site.file.within(given.value, cst.Name)}
-    groups = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
-    for each in groups:
-        is_literal = each.default is not None and device_literal(site.file, each.default, ctx.sources) is not None
-        if each.name.value in names and is_literal and tensor in parameters(function) and tensor not in names:
-            return Moved(site.file, function, each, tensor)
-    return None
 
 
 def _given(call: cst.Call) -> str:

@@ -2,55 +2,49 @@
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, File, OperandRule, ScopeVariable, add_method, classes_called, is_of, rewrite
+from devfix.sdk import Changes, Context, EvidenceRule, File, ScopeVariable, add_method, classes_called, is_of, rewrite
 
 # Each of them calls `to` on the batches of a loader, if they have that method.
 MOVERS = ("lightning.LightningModule", "pytorch_lightning.LightningModule", "accelerate.Accelerator")
 
 
-class BatchClassWithoutTo(OperandRule):
+class BatchClassWithoutTo(EvidenceRule[tuple[ScopeVariable, list[str]]]):
     """Adds a `to` method that moves the tensors of the objects."""
 
     needs_object = MOVERS
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> tuple[ScopeVariable, list[str]] | None:
+        """Return the object that holds the operand in the deepest frame, and its tensors on the host."""
+        for held in sorted(ctx.operand.names, key=lambda each: -each.frame) if ctx.operand.device == "cpu" else ():
+            whole, scope = held.expression.partition("[")[0].rpartition(".")[0], ctx.failure.frames[held.frame].scope
+            objects = (each for each in scope if each.expression == whole and each.kind in ("object", "instance"))
+            batch = next(objects, None)
+            if batch is None or "." in whole or is_of(batch, *MOVERS):
+                continue
+            # A method of a LightningModule receives batches that the trainer has moved.
+            is_hook = any(each.expression == "self" for each in ctx.objects(*MOVERS[:2], frame=held.frame))
+            if is_hook or ctx.is_loop_item:
+                tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
+                names = [each.expression.rpartition(".") for each in tensors]
+                if fields := [name for owner, _, name in names if owner == whole and name.isidentifier()]:
+                    return batch, fields
+        return None
+
+    def describe(self, ctx: Context, found: tuple[ScopeVariable, list[str]]) -> str:
         """Report a tensor of an object that a loader yielded, in a program whose framework moves its batches."""
-        found = _batch(ctx)
-        if found is None or ctx.operand.device != "cpu":
-            return ""
         batch, (field, *_) = found
         return (
             f"`{batch.expression}` is a {batch.type}, which has no `to` by which the framework could move it:"
             f" `{batch.expression}.{field}` is on {ctx.operand.device} while it meets a tensor on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: tuple[ScopeVariable, list[str]]) -> Changes:
         """Add the method."""
-        found = _batch(ctx)
-        if found is None:
-            return
         batch, fields = found
         for file in ctx.files():
             for node in classes_called(file, batch.type):
                 title = f"Give `{batch.type}` a `to`, by which batches are moved"
                 yield from rewrite(file, _with_to(file, node, fields), title)
-
-
-def _batch(ctx: Context) -> tuple[ScopeVariable, list[str]] | None:
-    """Return the object that holds the operand in the deepest frame, and its tensors on the operand's device."""
-    for held in sorted(ctx.operand.names, key=lambda each: -each.frame):
-        whole, scope = held.expression.partition("[")[0].rpartition(".")[0], ctx.failure.frames[held.frame].scope
-        batch = next((each for each in scope if each.expression == whole and each.kind in ("object", "instance")), None)
-        if batch is None or "." in whole or is_of(batch, *MOVERS):
-            continue
-        # A method of a LightningModule receives batches that the trainer has moved.
-        is_hook = any(each.expression == "self" for each in ctx.objects(*MOVERS[:2], frame=held.frame))
-        if is_hook or ctx.is_loop_item:
-            tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
-            names = [each.expression.rpartition(".") for each in tensors]
-            if fields := [name for owner, _, name in names if owner == whole and name.isidentifier()]:
-                return batch, fields
-    return None
 
 
 def _with_to(file: File, node: cst.ClassDef, fields: list[str]) -> cst.Module | None:

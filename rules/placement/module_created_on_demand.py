@@ -1,42 +1,38 @@
 """A module is created on the host when it is first needed, while its input is on another device."""
 
-from devfix.sdk import Changes, Confidence, Context, OperandRule, Safety, ScopeVariable, SourceLocation
+from devfix.sdk import Changes, Confidence, Context, EvidenceRule, Safety, ScopeVariable, SourceLocation
 
 
-class ModuleCreatedOnDemand(OperandRule):
+class ModuleCreatedOnDemand(EvidenceRule[ScopeVariable]):
     """Moves the module where it is created, to its input's device."""
 
     confidence = Confidence.NEARBY
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> ScopeVariable | None:
+        """Return a module in scope that was created in a method, is on the operand's device, and computed it."""
+        scopes = [frame.scope for frame in reversed(ctx.failure.frames)] if not ctx.is_held else []
+        for module in (each for scope in scopes for each in scope if each.kind == "module"):
+            place, is_moved = _caller(module), any(event.kind == "move" for event in module.history)
+            if place is None or is_moved or module.device != ctx.operand.device:
+                continue
+            is_late = not place.function.endswith("__init__") and "." in place.function
+            # An object stores the module: a local one is created and moved by the lines that use it.
+            if is_late and "." in module.expression and _has_computed(ctx, module):
+                return module
+        return None
+
+    def describe(self, ctx: Context, found: ScopeVariable) -> str:
         """Report the result of a module that was created outside of constructors and never moved."""
-        module = _module(ctx)
-        place = _caller(module) if module is not None else None
-        if module is None or place is None:
-            return ""
+        place = _caller(found)
+        method = place.function if place is not None else ""
         return (
-            f"`{module.expression}` ({module.type}) is created on {module.device} in `{place.function}` when it is"
-            f" first needed, and never moved, while what it computes meets a tensor on {ctx.peer.device}."
+            f"`{found.expression}` ({found.type}) is created on {found.device} in `{method}` when it is first needed,"
+            f" and never moved, while what it computes meets a tensor on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: ScopeVariable) -> Changes:
         """Move it where it is constructed."""
-        module = _module(ctx)
-        return ctx.move_constructed(module, Safety.LIKELY) if module is not None else iter(())
-
-
-def _module(ctx: Context) -> ScopeVariable | None:
-    """Return a module in scope that was created in a method, is on the operand's device, and computed it."""
-    scopes = [frame.scope for frame in reversed(ctx.failure.frames)] if not ctx.is_held else []
-    for module in (each for scope in scopes for each in scope if each.kind == "module"):
-        place, is_moved = _caller(module), any(event.kind == "move" for event in module.history)
-        if place is None or is_moved or module.device != ctx.operand.device:
-            continue
-        is_late = not place.function.endswith("__init__") and "." in place.function
-        # An object stores the module: a local one is created and moved by the lines that use it.
-        if is_late and "." in module.expression and _has_computed(ctx, module):
-            return module
-    return None
+        return ctx.move_constructed(found, Safety.LIKELY)
 
 
 def _caller(module: ScopeVariable) -> SourceLocation | None:

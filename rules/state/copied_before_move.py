@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Changes, Context, OperandRule, Safety, SourceLocation, assignments, rewrite
+from devfix.sdk import CallSite, Changes, Context, EvidenceRule, Safety, SourceLocation, assignments, rewrite
 
 Block = cst.IndentedBlock | cst.Module
 
@@ -20,35 +20,30 @@ class Copied:
     moved: int
 
 
-class CopiedBeforeMove(OperandRule):
+class CopiedBeforeMove(EvidenceRule[Copied]):
     """Puts the statement that moves the module before the one that copies its weights."""
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> Copied | None:
+        """Return where a block copies what the operand was computed from, and moves the module below that."""
+        sites = (ctx.call_at(place, "to", "cuda") for place in _moves(ctx))
+        found = (copied for site in sites if site is not None and (copied := _copied_above(ctx, site)))
+        return None if ctx.is_held else next(found, None)
+
+    def describe(self, ctx: Context, found: Copied) -> str:
         """Report a copy of what a module holds, made by a statement above the one that moves the module."""
-        found = None if ctx.is_held else _find_copied(ctx)
-        if found is None or found.site.statement is None:
-            return ""
+        moved = found.site.file.code(found.block.body[found.moved]).strip()
         return (
-            f"{ctx.name} was copied from a module on {ctx.operand.device} before"
-            f" `{found.site.file.code(found.site.statement).strip()}` moved that in {found.site.place.shown}."
+            f"{ctx.name} was copied from a module on {ctx.operand.device} before `{moved}` moved that in"
+            f" {found.site.place.shown}."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: Copied) -> Changes:
         """Put the statement that moves before the one that copies, in the block that contains both."""
-        found = _find_copied(ctx)
-        if found is None:
-            return
         body = list(found.block.body)
         body.insert(found.copied, body.pop(found.moved))
         new = found.block.with_changes(body=body)
         module = new if isinstance(new, cst.Module) else found.site.file.replaced({found.block: new})
         yield from rewrite(found.site.file, module, "Move the model before its weights are copied", Safety.LIKELY)
-
-
-def _find_copied(ctx: Context) -> Copied | None:
-    """Return where a block copies what the operand was computed from, and moves the module that holds that below it."""
-    sites = (ctx.call_at(place, "to", "cuda") for place in _moves(ctx))
-    return next((found for site in sites if site is not None and (found := _copied_above(ctx, site))), None)
 
 
 def _copied_above(ctx: Context, site: CallSite) -> Copied | None:

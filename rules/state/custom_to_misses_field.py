@@ -8,8 +8,8 @@ from devfix.sdk import (
     Changes,
     Context,
     Event,
+    EvidenceRule,
     File,
-    OperandRule,
     Site,
     SourceLocation,
     assigned_values,
@@ -26,26 +26,44 @@ from devfix.sdk import (
 MOVER = re.compile(r"\.(\w*_)?(to|cuda|apply|move)(_\w+)?$")
 
 
-class CustomToMissesField(OperandRule):
+class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
     """Moves the field, a tensor or a module, as the method moves its sibling."""
 
     # A move of the object that is called again should move all of it.
     supersedes = ("placement/module-not-moved",)
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> tuple[str, str, SourceLocation] | None:
+        """Return the field that holds the operand, a sibling that a method of the object moved, and where it did so.
+
+        What is taken from a tensor beside a module that was moved, such as rows of a memory, may be moved by itself.
+        """
+        owner = ctx.operand.owner
+        for number, frame in enumerate(ctx.failure.frames):
+            held = [each for each in ctx.operand.names if each.frame == number]
+            whole_fields = [each.expression for each in held if each.relation == "same"]
+            whole_fields += [owner.root] if owner is not None and owner.frame == number else []
+            taken = [each.expression for each in held]
+            taken += [each.expression for each in derived_in_frame(ctx.failure, ctx.operand, number)]
+            for whole, dot, field in (name.rpartition(".") for name in dict.fromkeys([*taken, *whole_fields])):
+                kinds = ("tensor", "module") if f"{whole}.{field}" in whole_fields else ("tensor",)
+                for binding in frame.scope if dot else ():
+                    holder, _, sibling = binding.expression.rpartition(".")
+                    move = _moved_by_method(binding.history) if holder == whole and sibling != field else None
+                    if move is not None and binding.kind in kinds and binding.device != ctx.operand.device:
+                        return f"{whole}.{field}", sibling, move
+        return None
+
+    def describe(self, ctx: Context, found: tuple[str, str, SourceLocation]) -> str:
         """Report a field of an object whose other fields were moved by a method of its own."""
-        found = _find_forgotten(ctx)
-        if found is None:
-            return ""
         field, sibling, place = found
         return (
             f"`{field}` stayed on {ctx.operand.device}: `{place.function}` ({place.shown}) moves"
             f" `{sibling}` and forgets it."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: tuple[str, str, SourceLocation]) -> Changes:
         """Move it where the method passes it on unchanged, else by a statement after the sibling's."""
-        name, sibling, place = _find_forgotten(ctx) or ("", "", None)
+        name, sibling, place = found
         site = ctx.call_at(place)
         method = definition(site.file, site.place.function) if site is not None else None
         if site is None or not isinstance(method, cst.FunctionDef):
@@ -64,28 +82,6 @@ class CustomToMissesField(OperandRule):
             is_module = ctx.operand.owner is not None and ctx.operand.owner.kind in ("parameter", "buffer")
             added = _add_statement(site, sibling, own, bracket + index, is_optional, is_module)
             yield from rewrite(file, added, title)
-
-
-def _find_forgotten(ctx: Context) -> tuple[str, str, SourceLocation] | None:
-    """Return the field that holds the operand, a sibling that a method of the object moved, and where it did so.
-
-    What is taken from a tensor beside a module that was moved, such as rows of a memory, may be moved by itself.
-    """
-    owner = ctx.operand.owner
-    for number, frame in enumerate(ctx.failure.frames):
-        held = [each for each in ctx.operand.names if each.frame == number]
-        whole_fields = [each.expression for each in held if each.relation == "same"]
-        whole_fields += [owner.root] if owner is not None and owner.frame == number else []
-        taken = [each.expression for each in held]
-        taken += [each.expression for each in derived_in_frame(ctx.failure, ctx.operand, number)]
-        for whole, dot, field in (name.rpartition(".") for name in dict.fromkeys([*taken, *whole_fields])):
-            kinds = ("tensor", "module") if f"{whole}.{field}" in whole_fields else ("tensor",)
-            for binding in frame.scope if dot else ():
-                holder, _, sibling = binding.expression.rpartition(".")
-                move = _moved_by_method(binding.history) if holder == whole and sibling != field else None
-                if move is not None and binding.kind in kinds and binding.device != ctx.operand.device:
-                    return f"{whole}.{field}", sibling, move
-    return None
 
 
 def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:

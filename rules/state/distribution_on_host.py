@@ -8,8 +8,8 @@ from devfix.sdk import (
     Changes,
     Context,
     Definition,
+    EvidenceRule,
     File,
-    OperandRule,
     Safety,
     add_method,
     assigned_values,
@@ -65,7 +65,7 @@ class Parts:
     others: list[cst.BaseExpression] = field(default_factory=list)
 
 
-class DistributionOnHost(OperandRule):
+class DistributionOnHost(EvidenceRule[Kept]):
     """Registers the parameters as buffers, and builds the distribution of them where it is used, by a property.
 
     An object that is not a module builds it again where its own `to` moves the rest; if it has none, its constructor
@@ -74,48 +74,41 @@ class DistributionOnHost(OperandRule):
 
     supersedes = ("placement/factory-without-device",)
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> Kept | None:
+        """Return the distribution for which a constructor created the operand; None if it did not."""
+        place = ctx.created_at
+        file = ctx.sources.file(place) if place is not None else None
+        owner, _, name = place.function.rpartition(".") if place is not None else ("", "", "")
+        if file is None or place is None or name != "__init__":
+            return None
+        holder, method, made = definition(file, owner), definition(file, place.function), file.root_at(place)
+        is_module = any(each.expression == "self" and each.kind == "module" for each in ctx.scope_at(place))
+        if made is None or not isinstance(holder, cst.ClassDef) or method is None:
+            return None
+        for node in file.within(method):
+            if isinstance(node, Assignment) and isinstance(node.value, cst.Call) and _is_distribution(file, node.value):
+                target = file.code(node.targets[0].target if isinstance(node, cst.Assign) else node.target)
+                is_own = target.startswith("self.") and target.removeprefix("self.").isidentifier()
+                if is_own and _holds(file, node, made) and len(assignments(file, target, holder)) == 1:
+                    return Kept(file, holder, node, target.removeprefix("self."), node.value, is_module)
+        return None
+
+    def describe(self, ctx: Context, found: Kept) -> str:
         """Report a tensor that a constructor created for a distribution."""
-        kept = _find_kept(ctx)
-        if kept is None:
-            return ""
         return (
-            f"`self.{kept.attribute}` of {kept.holder.name.value} is a distribution, which `.to()` does not move: its"
+            f"`self.{found.attribute}` of {found.holder.name.value} is a distribution, which `.to()` does not move: its"
             f" parameters stayed on {ctx.operand.device}, while it meets a tensor on {ctx.peer.device}."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: Kept) -> Changes:
         """Rewrite the class, if the distribution needs nothing else that only the constructor knows."""
-        kept = _find_kept(ctx)
-        if kept is not None and not kept.is_of_module:
-            yield from _of_plain_object(ctx, kept)
+        if not found.is_of_module:
+            yield from _of_plain_object(ctx, found)
             return
-        parts = _parts(ctx, kept) if kept is not None else None
-        module = _rewritten(kept, parts) if kept is not None and parts is not None else None
-        if kept is not None:
-            title = f"Register the parameters of `self.{kept.attribute}` as buffers"
-            for change in rewrite(kept.file, module, title, Safety.LIKELY):
-                yield replace(change, recomputes=True)
-
-
-def _find_kept(ctx: Context) -> Kept | None:
-    """Return the distribution for which a constructor created the operand; None if it did not."""
-    place = ctx.created_at
-    file = ctx.sources.file(place) if place is not None else None
-    owner, _, name = place.function.rpartition(".") if place is not None else ("", "", "")
-    if file is None or place is None or name != "__init__":
-        return None
-    holder, method, made = definition(file, owner), definition(file, place.function), file.root_at(place)
-    is_module = any(each.expression == "self" and each.kind == "module" for each in ctx.scope_at(place))
-    if made is None or not isinstance(holder, cst.ClassDef) or method is None:
-        return None
-    for node in file.within(method):
-        if isinstance(node, Assignment) and isinstance(node.value, cst.Call) and _is_distribution(file, node.value):
-            target = file.code(node.targets[0].target if isinstance(node, cst.Assign) else node.target)
-            is_own = target.startswith("self.") and target.removeprefix("self.").isidentifier()
-            if is_own and _holds(file, node, made) and len(assignments(file, target, holder)) == 1:
-                return Kept(file, holder, node, target.removeprefix("self."), node.value, is_module)
-    return None
+        parts = _parts(ctx, found)
+        module = _rewritten(found, parts) if parts is not None else None
+        title = f"Register the parameters of `self.{found.attribute}` as buffers"
+        yield from (replace(each, recomputes=True) for each in rewrite(found.file, module, title, Safety.LIKELY))
 
 
 def _of_plain_object(ctx: Context, kept: Kept) -> Changes:

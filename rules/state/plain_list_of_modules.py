@@ -7,8 +7,8 @@ import libcst as cst
 from devfix.sdk import (
     Changes,
     Context,
+    EvidenceRule,
     File,
-    OperandRule,
     Safety,
     ScopeVariable,
     assigned_values,
@@ -27,36 +27,45 @@ from devfix.sdk import (
 Held = tuple[File, cst.ClassDef, list[cst.BaseExpression]]  # the file, the class, and the values of its attribute
 
 
-class PlainListOfModules(OperandRule):
+class PlainListOfModules(EvidenceRule[tuple[ScopeVariable, str]]):
     """Registers the contents of the container where the constructor assigns it, or moves each module with the whole.
 
     If the repository loads a state dict strictly, parameters that were not in it must not be added. A module that a
     list keeps out of `parameters()` on purpose (`[teacher]`) is moved where it is constructed.
     """
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> tuple[ScopeVariable, str] | None:
+        """Return the module and its attribute that contain an unregistered module with such tensors."""
+        for frame in reversed(ctx.failure.owned_frames) if ctx.operand.holders else ():
+            modules = {each.expression: each for each in frame.scope if each.kind == "module"}
+            for each in modules.values():
+                whole, bracket, _ = each.expression.partition("[")
+                name, _, attribute = whole.rpartition(".")
+                holder = modules.get(name)
+                if bracket and holder is not None and holder.device == ctx.peer.device and _holds(ctx, each):
+                    return holder, attribute
+        return None
+
+    def describe(self, ctx: Context, found: tuple[ScopeVariable, str]) -> str:
         """Report a tensor whose module is in a container of a module that was moved with everything it registers."""
-        found = _find_unregistered(ctx)
-        if found is None:
-            return ""
         whole, attribute = found
         return (
             f"`{whole.expression}.{attribute}` is a plain container: {whole.type} neither moves nor trains what is in"
             f" it, so it stayed on {ctx.operand.device}."
         )
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: tuple[ScopeVariable, str]) -> Changes:
         """Register none that a list keeps out of `parameters()` on purpose, but move it where it is constructed."""
-        whole, attribute = _find_unregistered(ctx) or (None, "")
-        holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type) if whole is not None else []
+        whole, attribute = found
+        holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type)
         values = [(file, holder, assigned_values(file, f"self.{attribute}", holder)) for file, holder in holders]
-        if whole is None or any(_hides(value) for _, _, found in values for value in found):
+        if any(_hides(value) for _, _, given in values for value in given):
             hidden = largest_misplaced_module(ctx.failure, ctx.operand)
             yield from ctx.move_constructed(hidden, Safety.LIKELY) if hidden is not None else ()
             return
         saved = any(owner.kind in ("parameter", "buffer") for owner in ctx.operand.holders)
-        each = (_register(*found, attribute) for found in values)
-        registered = [] if saved and loads_strictly(ctx.sources) else [change for found in each for change in found]
+        each = (_register(*given, attribute) for given in values)
+        registered = [] if saved and loads_strictly(ctx.sources) else [change for changes in each for change in changes]
         yield from registered
         reason = "" if registered else "To register it would give a state dict that is loaded strictly other keys."
         safety = Safety.UNSURE if registered else Safety.LIKELY
@@ -67,19 +76,6 @@ class PlainListOfModules(OperandRule):
             written = [site.file.code(node) for name in sorted(names) for node in site.occurrences(name)[:1]]
             for name in written:
                 yield from (replace(made, safety=safety, reason=reason) for made in site.move_module(name))
-
-
-def _find_unregistered(ctx: Context) -> tuple[ScopeVariable, str] | None:
-    """Return the module and its attribute that contain an unregistered module with such tensors; None without one."""
-    for frame in reversed(ctx.failure.owned_frames) if ctx.operand.holders else ():
-        modules = {each.expression: each for each in frame.scope if each.kind == "module"}
-        for each in modules.values():
-            whole, bracket, _ = each.expression.partition("[")
-            name, _, attribute = whole.rpartition(".")
-            holder = modules.get(name)
-            if bracket and holder is not None and holder.device == ctx.peer.device and _holds(ctx, each):
-                return holder, attribute
-    return None
 
 
 def _holds(ctx: Context, module: ScopeVariable) -> bool:

@@ -8,8 +8,8 @@ from devfix.sdk import (
     Changes,
     Confidence,
     Context,
+    EvidenceRule,
     File,
-    OperandRule,
     Safety,
     ScopeVariable,
     Sources,
@@ -44,7 +44,7 @@ ASKING = ("hasattr", "getattr", "delattr")
 BUILTINS = ("float", "int", "bool", "str", "len")
 
 
-class TensorNotBuffer(OperandRule):
+class TensorNotBuffer(EvidenceRule[StoredAttribute]):
     """Registers the attribute as a buffer where the constructor assigns it, and keeps it out of the state dict.
 
     A tensor that is trained, as `requires_grad` says, becomes a parameter, so that moves keep what an optimizer takes.
@@ -53,33 +53,38 @@ class TensorNotBuffer(OperandRule):
     rejects it. A module that was never moved itself, such as a criterion, is moved where it is constructed, too.
     """
 
-    def explain(self, ctx: Context) -> str:
+    def search(self, ctx: Context) -> StoredAttribute | None:
+        """Return the attribute that stores the operand, unless a method besides the constructor made it for itself."""
+        owner = ctx.operand.owner
+        for each in stored_attributes(ctx.failure, ctx.operand) if owner is None or owner.kind == "attribute" else ():
+            # A module on the tensor's device was never moved itself, or holds it as a buffer.
+            is_moved = each.module is not None and each.module.device not in (ctx.operand.device, "mixed")
+            if is_moved and (_is_of_constructor(each) or not _is_computed_here(ctx, each)):
+                return each
+        return None
+
+    def describe(self, ctx: Context, found: StoredAttribute) -> str:
         """Report an attribute of a module that has moved."""
-        found = _find_unregistered(ctx)
-        if found is None or found.module is None:
-            return ""
-        if is_never_moved(ctx.failure, found.module, _moves(ctx)):
+        said = f"`{found.whole}.{found.attribute}` is a plain attribute of {found.module_type}"
+        if found.module is not None and is_never_moved(ctx.failure, found.module, _moves(ctx)):
             return (
-                f"`{found.whole}.{found.attribute}` is a plain attribute of {found.module.type}, which was never moved:"
-                f" it stayed on {ctx.operand.device}, and meets a tensor on {ctx.peer.device}."
+                f"{said}, which was never moved: it stayed on {ctx.operand.device}, and meets a tensor on"
+                f" {ctx.peer.device}."
             )
         return (
-            f"`{found.whole}.{found.attribute}` is a plain attribute of {found.module.type}: `.to()` moves parameters"
-            f" and buffers, so it stayed on {ctx.operand.device} when the module went to {ctx.peer.device}."
+            f"{said}: `.to()` moves parameters and buffers, so it stayed on {ctx.operand.device} when the module went"
+            f" to {ctx.peer.device}."
         )
 
     def rate(self, ctx: Context) -> Confidence:
         """Return a lower confidence if another method than the constructor created the tensor."""
-        found = _find_unregistered(ctx)
+        found = self.search(ctx)
         return Confidence.DIRECT if found is not None and _is_of_constructor(found) else Confidence.NEARBY
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: StoredAttribute) -> Changes:
         """Look at every class that has the attribute."""
-        found = _find_unregistered(ctx)
-        if found is None or found.module is None:
-            return
         name = found.attribute
-        holders = classes_holding(ctx.failure, ctx.sources, name, found.module.type)
+        holders = classes_holding(ctx.failure, ctx.sources, name, found.module_type)
         if _is_given_another_kind(ctx.sources, name, {holder.name.value for _, holder in holders}):
             return
         for file, holder in holders:
@@ -96,7 +101,7 @@ class TensorNotBuffer(OperandRule):
             calls = [(each, register_as_buffer(file, each)) for each in first if not _may_be_a_number(file, each)]
             edits: dict[cst.CSTNode, cst.CSTNode] = {each: cst.Expr(call) for each, call in calls if call is not None}
             if len(edits) == len(first):
-                if is_never_moved(ctx.failure, found.module, _moves(ctx)):
+                if found.module is not None and is_never_moved(ctx.failure, found.module, _moves(ctx)):
                     yield from _register_and_move(ctx, found.module, file, edits, name)
                 else:
                     yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
@@ -142,17 +147,6 @@ def _moves(ctx: Context) -> Iterator[cst.Call]:
     return (each.node for each in ctx.calls() if is_move(each.node))
 
 
-def _find_unregistered(ctx: Context) -> StoredAttribute | None:
-    """Return the attribute that stores the operand, unless a method besides the constructor created it for itself."""
-    owner = ctx.operand.owner
-    for each in stored_attributes(ctx.failure, ctx.operand) if owner is None or owner.kind == "attribute" else ():
-        # A module on the tensor's device was never moved itself, or holds it as a buffer.
-        is_moved = each.module is not None and each.module.device not in (ctx.operand.device, "mixed")
-        if is_moved and (_is_of_constructor(each) or not _is_computed_here(ctx, each)):
-            return each
-    return None
-
-
 def _assigned(holders: list[tuple[File, cst.ClassDef]], name: str) -> list[tuple[File, Assignment]]:
     return [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
 
@@ -162,7 +156,7 @@ def _part(ctx: Context, found: StoredAttribute) -> Changes:
     scope = ctx.failure.frames[found.frame].scope
     tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
     own = {each.expression.removeprefix(f"{found.whole}.") for each in tensors if not each.type.endswith("Parameter")}
-    type_name = found.module.type if found.module is not None else ""
+    type_name = found.module_type
     classes = [(file, holder) for file in ctx.files() for holder in classes_called(file, type_name)]
     for file, holder in classes if found.attribute in own else ():
         for node in file.within(holder, cst.Assign):

@@ -11,8 +11,8 @@ from devfix.sdk import (
     Confidence,
     Context,
     Definition,
+    EvidenceRule,
     File,
-    OperandRule,
     Safety,
     StoredAttribute,
     add_keyword,
@@ -40,7 +40,7 @@ class Used:
     methods: int
 
 
-class TensorsOfPlainObject(OperandRule):
+class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
     """Creates the object's tensors on the device, by a parameter of its constructor, or moves them behind the call.
 
     That is done once, for all methods; where only one method uses them, other rules come first.
@@ -52,24 +52,26 @@ class TensorsOfPlainObject(OperandRule):
         " the constructor made it, and meets a tensor on {peer}."
     )
 
-    def matches(self, ctx: Context) -> bool:
-        """Require an attribute of a plain object that its constructor created."""
-        return _find_kept(ctx) is not None
+    def search(self, ctx: Context) -> StoredAttribute | None:
+        """Return the attribute of a plain object that its constructor created."""
+        for each in stored_attributes(ctx.failure, ctx.operand) if ctx.operand.owner is None else ():
+            place = next(iter(each.places), None)
+            if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
+                return each
+        return None
 
     def rate(self, ctx: Context) -> Confidence:
         """Return a lower confidence if one method alone uses the tensors, which may be moved there as well."""
-        found = _find_kept(ctx)
-        inside = ctx.sources.file(found.places[0]) if found is not None and found.places else None
+        found = self.search(ctx)
+        inside = ctx.sources.file(found.places[0]) if found is not None else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
         return Confidence.INDIRECT if used is not None and used.methods == 1 else self.confidence
 
-    def propose(self, ctx: Context) -> Changes:
+    def fix(self, ctx: Context, found: StoredAttribute) -> Changes:
         """Create them on the device first; else insert the moves after the statement that assigns the object."""
-        found = _find_kept(ctx)
-        places = found.places if found is not None else ()
-        inside = ctx.sources.file(places[0]) if places else None
-        site = ctx.call_at(next((each for each in places if not each.function.endswith("__init__")), None))
-        if found is None or inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
+        inside = ctx.sources.file(found.places[0])
+        site = ctx.call_at(next((each for each in found.places if not each.function.endswith("__init__")), None))
+        if inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
         used, target = _find_used(ctx, found, inside), _target(site)
         if used is None:
@@ -84,14 +86,6 @@ class TensorsOfPlainObject(OperandRule):
             title = f"Move {', '.join(f'`{name}`' for name in names)} of `{target}` to `{device}`"
             changes = site.insert_after(lines, title, Safety.LIKELY)
             yield from (replace(each, joint=len(names) > 1) for each in changes)
-
-
-def _find_kept(ctx: Context) -> StoredAttribute | None:
-    for each in stored_attributes(ctx.failure, ctx.operand) if ctx.operand.owner is None else ():
-        place = next(iter(each.places), None)
-        if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
-            return each
-    return None
 
 
 def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallSite, devices: list[str]) -> Changes:

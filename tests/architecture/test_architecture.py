@@ -93,6 +93,7 @@ REPLACED = (
     ("me", "nd"), ("me", "nded"), ("men", "ding"), ("an", "ew"), ("as", "tray"), ("whi", "ther"),
     ("la", "me"), ("in_", "vain"), ("held", "_as"), ("not-", "yours"), ("in", " vain"),
     ("bi", "rth"), ("bo", "rn"), ("its", " like"),
+    ("trou", "ble"), ("tal", "ly"), ("wi", "shes"), ("rene", "wal"),
 )  # fmt: skip
 
 

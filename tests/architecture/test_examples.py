@@ -75,7 +75,7 @@ def test_the_pack_is_listed_and_explained(devfix: Path, tmp_path: Path) -> None:
     assert (found["origin"], found["safety"]) == ("acme-rules", "safe")
     assert found["title"] == "A wrapper takes a device, and its caller does not pass one on."
     assert {rule["origin"] for rule in listed["rules"]} == {"devfix", "acme-rules"}
-    assert listed["troubles"] == []
+    assert listed["problems"] == []
     table = run(devfix, "rules", cwd=tmp_path)
     assert RULE in table.stdout and not table.stderr
     told = run(devfix, "explain", RULE, cwd=tmp_path).stdout

@@ -42,7 +42,7 @@ def test_rules_are_listed_with_safety_and_origin(capsys: pytest.CaptureFixture[s
     data = json.loads(out)
     (record,) = [rule for rule in data["rules"] if rule["id"] == "acme/bias-left"]
     assert record["pack"] == "acme" and record["origin"] == str(tmp_path / "rules" / "acme")
-    assert data["schema"] == "devfix-rules/1" and len(data["troubles"]) == 1
+    assert data["schema"] == "devfix-rules/1" and len(data["problems"]) == 1
 
 
 def test_a_page_is_explained(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

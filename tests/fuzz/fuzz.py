@@ -41,10 +41,10 @@ TRACE = 1 << 16  # bytes: the traces of small programs fit
 
 
 def trace(data: bytes, folder: Path) -> None:
-    """A trace of any bytes is read or told as trouble."""
+    """A trace of any bytes is read or told as problem."""
     (folder / "1-0.json").write_bytes(data)
-    found, trouble = read_all(folder, Path("/tree"), frozenset({"main.py"}))
-    assert len(found) + len(trouble) == 1
+    found, problem = read_all(folder, Path("/tree"), frozenset({"main.py"}))
+    assert len(found) + len(problem) == 1
 
 
 def config(data: bytes, folder: Path) -> None:

@@ -42,12 +42,12 @@ SEEDED = [
 
 @pytest.mark.parametrize(("program", "names"), DRAWS.items())
 def test_a_draw_without_a_seed_is_told(program: str, names: list[str], tmp_path: Path, warm: PreforkServer) -> None:
-    assert run_program(tmp_path, program, warm=warm, tally=True).trace["unseeded"] == names
+    assert run_program(tmp_path, program, warm=warm, totals=True).trace["unseeded"] == names
 
 
 @pytest.mark.parametrize("program", SEEDED)
 def test_a_draw_from_a_seeded_generator_is_not(program: str, tmp_path: Path, warm: PreforkServer) -> None:
-    ran = run_program(tmp_path, program, warm=warm, tally=True)
+    ran = run_program(tmp_path, program, warm=warm, totals=True)
     assert ran.done.exit_code == 0 and ran.trace["unseeded"] == [], ran.done.stderr
 
 
@@ -59,9 +59,9 @@ def test_runs_with_a_seed_draw_the_same_numbers(tmp_path: Path) -> None:
         print(torch.rand(2).tolist(), torch.rand(1, device="cuda").tolist(), random.random())
         print(numpy.random.rand(), numpy.random.default_rng().random())
     """
-    first, again = (run_program(tmp_path, program, tally=True, seed=seed).done for seed in (5, 5))
+    first, again = (run_program(tmp_path, program, totals=True, seed=seed).done for seed in (5, 5))
     assert first.exit_code == 0 and first.stdout == again.stdout, first.stderr
-    assert run_program(tmp_path, program, tally=True).done.stdout != first.stdout
+    assert run_program(tmp_path, program, totals=True).done.stdout != first.stdout
 
 
 @pytest.mark.slow
@@ -80,6 +80,6 @@ def test_memory_that_an_operator_leaves_unwritten_is_no_result(tmp_path: Path) -
     for byte in (0, 201):
         folder = tmp_path / str(byte)
         folder.mkdir()
-        runs.append(run_program(folder, program % byte, world="cpu", tally=True))
+        runs.append(run_program(folder, program % byte, world="cpu", totals=True))
     first, other = ([each for each in ran.trace["operator_totals"] if "_rnn" in each["op"]] for ran in runs)
     assert first and first == other

@@ -104,15 +104,15 @@ def test_the_company_rule_wraps_the_batch(bench: Bench, tmp_path: Path) -> None:
     alone = f"### of torch\n\n{block('python before model.py', plain)}\n{block('python before', TRAIN)}\n{failure}"
     text = page(fixed, alone, title="x")
     one, other = results(bench, declared(tmp_path, COMPANY), text)
-    assert one.troubles == () and one.after is not None
-    assert (other.troubles, other.why_nothing) == ((), "`diagnose` blames nothing")
+    assert one.problems == () and one.after is not None
+    assert (other.problems, other.why_nothing) == ((), "`diagnose` blames nothing")
 
 
 @pytest.mark.slow
 def test_a_page_of_a_declared_rule_passes(bench: Bench, tmp_path: Path) -> None:
     text = f'{HEAD}\n[[fix]]\nat = "use"\nattribute = "*"\nedit = "move-argument"\n'
     found = results(bench, declared(tmp_path, MOVED), page())
-    assert [result.troubles for result in found] == [(), ()]
+    assert [result.problems for result in found] == [(), ()]
     # A name is no attribute, so that this one has no place.
     assert results(bench, declared(tmp_path, text), page(repaired()))[0].why_nothing == "`diagnose` blames nothing"
 
@@ -199,17 +199,17 @@ def test_declared_rules_are_found_as_modules_are(tmp_path: Path, monkeypatch: py
     (tmp_path / "acme" / "settings.toml").write_text("x = 1\n")
     for given in (tmp_path, tmp_path / "acme", path, path.with_suffix(".md")):
         found = collect([given])
-        assert found.find("acme/bias-left").path == path and not found.troubles
+        assert found.find("acme/bias-left").path == path and not found.problems
     assert is_rule_page(path.with_suffix(".md"))
     assert [str(each) for each in lint([tmp_path])] == []
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("acme", "acme", registry.GROUP)])
     monkeypatch.delitem(sys.modules, "acme", raising=False)
     installed = collect()
-    assert [(rule.id, rule.path) for rule in installed.rules] == [("acme/bias-left", path)] and not installed.troubles
+    assert [(rule.id, rule.path) for rule in installed.rules] == [("acme/bias-left", path)] and not installed.problems
     # A rule that is both is neither.
     path.with_suffix(".py").write_text(RULE)
-    assert "a rule is a module or a TOML file" in " ".join(collect([tmp_path]).troubles)
+    assert "a rule is a module or a TOML file" in " ".join(collect([tmp_path]).problems)
 
 
 def test_lint_names_the_line(tmp_path: Path) -> None:

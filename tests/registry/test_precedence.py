@@ -16,7 +16,7 @@ from devfix.diagnosis.propose import propose
 from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Safety, Verdict, World
 from devfix.pipeline.searching.attempt import _never_run
 from devfix.registry import Rule, collect
-from devfix.registry.precedence import by_precedence, troubles_of
+from devfix.registry.precedence import by_precedence, problems_of
 from devfix.report.render.machine_readable.json import read, write
 from devfix.sdk import Change, Context, Sources
 from devfix.verification.candidate import CandidateResult
@@ -59,19 +59,19 @@ def test_better_evidence_comes_before_any_precedence() -> None:
 
 def test_unknown_ids_and_circles_are_told(tmp_path: Path) -> None:
     rules = [rule("p/a", "p/b"), rule("p/b", "p/c"), rule("p/c", "p/a", "p/none")]
-    unknown, circle = troubles_of(rules)
+    unknown, circle = problems_of(rules)
     assert unknown == "rule p/c supersedes 'p/none', which is not a rule: that is ignored"
     assert circle == "rules supersede each other in a circle: p/a > p/b > p/c > p/a; none counts"
     write_rule(
         tmp_path, "first", RULE.replace("    def diagnose", '    supersedes = ("acme/gone",)\n\n    def diagnose', 1)
     )
     found = collect([tmp_path])
-    assert any("'acme/gone', which is not a rule" in trouble for trouble in found.troubles)
+    assert any("'acme/gone', which is not a rule" in problem for problem in found.problems)
 
 
 def test_shipped_rules_declare_a_precedence_that_holds() -> None:
     rules = collect().rules
-    assert not troubles_of(rules)
+    assert not problems_of(rules)
     assert any(each.supersedes for each in rules)
 
 

@@ -67,9 +67,9 @@ def test_a_pack_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "acme" / "_words.py").write_text("WORD = 1\n")
     installed(monkeypatch, tmp_path, "acme")
     assert ids(collect()) == ["acme/bias-left", "acme/helping"]
-    assert collect().troubles == ()
+    assert collect().problems == ()
     # Named by its path as well, it is the same rule and not a second one.
-    assert collect([tmp_path / "acme"]).troubles == ()
+    assert collect([tmp_path / "acme"]).problems == ()
 
 
 def test_another_copy_of_an_installed_pack_is_taken_from_where_it_lies(
@@ -109,8 +109,8 @@ def test_what_is_no_rule_is_named_and_the_others_go_on(
     installed(monkeypatch, tmp_path, "acme", "missing")
     found = collect()
     assert ids(found) == ["acme/bias-left"]
-    assert any(words in trouble and "wrong" in trouble for trouble in found.troubles), found.troubles
-    assert any("pack 'missing'" in trouble for trouble in found.troubles)
+    assert any(words in problem and "wrong" in problem for problem in found.problems), found.problems
+    assert any("pack 'missing'" in problem for problem in found.problems)
 
 
 def test_two_rules_with_one_id_are_told(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_two_rules_with_one_id_are_told(tmp_path: Path) -> None:
     write_rule(tmp_path / "two")
     found = collect([tmp_path / "one", tmp_path / "two"])
     assert found.find("acme/bias-left").path == tmp_path / "one" / "acme" / "bias_left.py"
-    assert any("set aside" in trouble and "two" in trouble for trouble in found.troubles)
+    assert any("set aside" in problem and "two" in problem for problem in found.problems)
 
 
 @pytest.mark.parametrize("path", ["nowhere", "nothing.md", "empty"])
@@ -198,8 +198,8 @@ def test_a_repository_does_not_load_rules_by_having_them(tmp_path: Path, monkeyp
     write_rule(repository / "tools" / "rules", rule="raise SystemExit('loaded')\n")
     config = Config(rule_paths=("tools/rules",), source=repository / "pyproject.toml")
     found = selection.rules_for(config)
-    assert not any("SystemExit" in trouble for trouble in found.troubles)
-    assert any("--rules tools/rules" in trouble for trouble in found.troubles)
+    assert not any("SystemExit" in problem for problem in found.problems)
+    assert any("--rules tools/rules" in problem for problem in found.problems)
 
 
 def test_the_command_line_and_the_users_own_configuration_name_rules(
@@ -211,7 +211,7 @@ def test_the_command_line_and_the_users_own_configuration_name_rules(
     config = Config(rule_paths=("tools/rules",), source=repository / "pyproject.toml")
     found = selection.rules_for(config, [module.parent.parent])
     assert "acme/bias-left" in ids(found)
-    assert not any("tools/rules" in trouble for trouble in found.troubles)
+    assert not any("tools/rules" in problem for problem in found.problems)
     write_rule(tmp_path / "home" / "devfix" / "mine", "own")
     (tmp_path / "home" / "devfix" / "devfix.toml").write_text('rule-paths = ["mine"]\n')
     assert "acme/own" in ids(selection.rules_for(config))
@@ -242,9 +242,9 @@ def test_what_lies_too_deep_and_a_page_without_a_module_are_named(tmp_path: Path
     deep = write_rule(tmp_path / "more" / "packs")
     (tmp_path / "acme" / "lonely.md").write_text("# A rule\n\n## Cases\n")
     (tmp_path / "acme" / "README.md").write_text("# Rules of Acme\n")
-    troubles = collect([tmp_path]).troubles
-    assert [each for each in troubles if "too deep" in each] == [f"{deep}: in too deep a folder: name that folder"]
-    assert [each for each in troubles if "without its module" in each] == [
+    problems = collect([tmp_path]).problems
+    assert [each for each in problems if "too deep" in each] == [f"{deep}: in too deep a folder: name that folder"]
+    assert [each for each in problems if "without its module" in each] == [
         f"{tmp_path / 'acme' / 'lonely.md'}: the page of a rule without its module, lonely.py"
     ]
     with pytest.raises(UserError, match=f"name the folder {deep.parent}"):
@@ -253,20 +253,20 @@ def test_what_lies_too_deep_and_a_page_without_a_module_are_named(tmp_path: Path
 
 def test_a_rule_that_imports_torch_is_named(tmp_path: Path) -> None:
     write_rule(tmp_path, rule=RULE + "\nif False:\n    import torch.nn\n")
-    assert any("bias_left.py: imports torch" in trouble for trouble in collect([tmp_path]).troubles)
+    assert any("bias_left.py: imports torch" in problem for problem in collect([tmp_path]).problems)
 
 
 def test_an_import_without_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("devfix.registry.loading.IMPORT_SECONDS", 0.5)
     write_rule(tmp_path, rule=RULE + "\nwhile True:\n    pass\n")
-    assert any("cannot be imported: took longer than 0.5 s" in trouble for trouble in collect([tmp_path]).troubles)
+    assert any("cannot be imported: took longer than 0.5 s" in problem for problem in collect([tmp_path]).problems)
 
 
 def test_an_exception_in_a_module_names_its_line(tmp_path: Path) -> None:
     module = write_rule(tmp_path, rule=RULE + "\n{}['x']\n")
     line = len(RULE.splitlines()) + 2
     assert any(
-        f"cannot be imported: KeyError: 'x' at {module}:{line}" in trouble for trouble in collect([tmp_path]).troubles
+        f"cannot be imported: KeyError: 'x' at {module}:{line}" in problem for problem in collect([tmp_path]).problems
     )
 
 

@@ -153,7 +153,7 @@ def test_of_many_candidates_some_are_shown() -> None:
     assert text(data, verbose=True).count("Move the model back") == 20
 
 
-def test_trouble_of_our_own_is_not_kept_quiet() -> None:
+def test_a_problem_of_our_own_is_not_kept_quiet() -> None:
     last = replace(run(outcome=Outcome.CLEAN), internal_errors=("the trace is torn\x07",) * 4 + ("b", "c", "d"))
     words = shown(replace(EMPTY, last_run=last))
     assert words.count("the trace is torn\\x07") == 1

@@ -26,23 +26,23 @@ def judged(bench: Bench, folder: Path, text: str, rule: str = RULE) -> Judgement
     return next(judge([rule_at(write_rule(folder, rule=rule, text=text))], bench))
 
 
-def troubles(bench: Bench, folder: Path, text: str, rule: str = RULE) -> list[tuple[str, str]]:
+def problems(bench: Bench, folder: Path, text: str, rule: str = RULE) -> list[tuple[str, str]]:
     found = judged(bench, folder, text, rule)
-    every = [*found.troubles, *(trouble for result in found.results for trouble in result.troubles)]
-    return [(trouble.what, trouble.shown) for trouble in every]
+    every = [*found.problems, *(problem for result in found.results for problem in result.problems)]
+    return [(problem.what, problem.shown) for problem in every]
 
 
 @pytest.mark.slow
-def test_a_right_page_has_no_trouble(bench: Bench, tmp_path: Path) -> None:
+def test_a_right_page_has_no_problem(bench: Bench, tmp_path: Path) -> None:
     found = judged(bench, tmp_path, page())
-    assert found.passed, troubles(bench, tmp_path, page())
+    assert found.passed, problems(bench, tmp_path, page())
     assert [result.case.name for result in found.results] == ["left behind", "on purpose"]
 
 
 @pytest.mark.slow
 def test_another_failure_than_the_page_tells(bench: Bench, tmp_path: Path) -> None:
     wrong = repaired(failure="device-mismatch at main.py:7\nRuntimeError: …")
-    ((what, shown),) = troubles(bench, tmp_path, page(wrong, left_alone()))
+    ((what, shown),) = problems(bench, tmp_path, page(wrong, left_alone()))
     assert what == "the failure is not the one on the page"
     assert "device-mismatch at main.py:6" in shown
 
@@ -50,9 +50,9 @@ def test_another_failure_than_the_page_tells(bench: Bench, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_a_program_that_does_not_fail_on_a_device(bench: Bench, tmp_path: Path) -> None:
     clean, broken = repaired(before=AFTER), repaired(before="raise KeyError('ids')\n")
-    ((what, shown),) = troubles(bench, tmp_path, page(clean, left_alone()))
+    ((what, shown),) = problems(bench, tmp_path, page(clean, left_alone()))
     assert (what, shown) == ("does not fail on a device", "clean in the world cuda x1")
-    ((what, shown),) = troubles(bench, tmp_path, page(broken, left_alone()))
+    ((what, shown),) = problems(bench, tmp_path, page(broken, left_alone()))
     assert what == "does not fail on a device"
     assert "KeyError: 'ids'" in shown
 
@@ -60,7 +60,7 @@ def test_a_program_that_does_not_fail_on_a_device(bench: Bench, tmp_path: Path) 
 @pytest.mark.slow
 def test_a_first_change_that_is_not_after_shows_the_difference(bench: Bench, tmp_path: Path) -> None:
     other = repaired(after=BEFORE.replace("bias = torch.zeros(3)", "bias = torch.zeros(3, device=device)"))
-    ((what, shown),) = troubles(bench, tmp_path, page(other, left_alone()))
+    ((what, shown),) = problems(bench, tmp_path, page(other, left_alone()))
     assert what == "the first change is not `after`"
     assert "-bias = torch.zeros(3, device=device)" in shown
     assert "+print((weight + bias.to(device)).tolist())" in shown
@@ -76,7 +76,7 @@ def _wrong(before):
     for number in range(3):
         yield Change(f"Try {number}", Safety.SAFE, (Edit("main.py", 6, before, before + b"print(" * (number + 1)),))
 """
-    ((what, shown), *rest) = troubles(bench, tmp_path, page(), rule)
+    ((what, shown), *rest) = problems(bench, tmp_path, page(), rule)
     assert "an edit of 'main.py' that is not valid Python: '(' was never closed, in line 7: print(" in what
     assert "\n" not in what and shown == ""
     assert [words for words, _ in rest] == ["is not repaired: `propose` yields no change"]
@@ -95,8 +95,8 @@ def test_what_a_rule_prints_and_raises_is_shown_with_its_case(bench: Bench, tmp_
     said = first.output.splitlines()
     assert said[:2] == ["2 operands", "creation"] and said[-1] == "KeyError: 'creation'"
     assert sum("line " in line for line in said) == 1, "a frame that is not the rule's"
-    (trouble, *_) = first.troubles
-    assert "raised KeyError: 'creation' at " in trouble.what
+    (problem, *_) = first.problems
+    assert "raised KeyError: 'creation' at " in problem.what
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def _wrong(site):
     return site.replace({node: expression("torch.zeros(3, device=device) + 1")}, "Move it")
 """
     rule = rule.replace("import Change,", "import Change, expression,")
-    found = troubles(bench, tmp_path, page(repaired(after=AFTER), left_alone()), rule)
+    found = problems(bench, tmp_path, page(repaired(after=AFTER), left_alone()), rule)
     assert [what for what, _ in found] == [
         "the first change is not `after`",
         "a change does not hold: Move it: where it failed aten::add is given other values than it was",
@@ -160,20 +160,20 @@ def _wrong(site):
 def test_a_later_change_that_only_moves_the_crash(bench: Bench, tmp_path: Path) -> None:
     before = BEFORE + "print((weight * bias).tolist())\n"
     after = before.replace("print((weight +", "bias = bias.to(device)\nprint((weight +", 1)
-    ((what, shown), *rest) = troubles(bench, tmp_path, page(repaired(before, after=after), left_alone()))
+    ((what, shown), *rest) = problems(bench, tmp_path, page(repaired(before, after=after), left_alone()))
     assert what.startswith("a change does not hold: Move `bias` to `device`: it only moves the crash to main.py:7")
     assert "device-mismatch at main.py:7" in shown
     assert rest == []
     unsure = RULE.replace(
         "yield from site.move_argument()", "yield from first_is_safe([each] for each in site.move_argument())"
     ).replace("import Change,", "import Change, first_is_safe,")
-    assert troubles(bench, tmp_path / "guesses", page(repaired(before, after=after), left_alone()), unsure) == []
+    assert problems(bench, tmp_path / "guesses", page(repaired(before, after=after), left_alone()), unsure) == []
 
 
 @pytest.mark.slow
 def test_what_must_be_left_alone_and_is_not(bench: Bench, tmp_path: Path) -> None:
     rule = RULE.replace(' and not each.moved_to("cpu"):', ":")
-    ((what, shown),) = troubles(bench, tmp_path, page(), rule)
+    ((what, shown),) = problems(bench, tmp_path, page(), rule)
     assert what == "must be left alone, but the rule would: Move `bias` to `device`"
     assert "+print((weight + bias.to(device)).tolist())" in shown
 
@@ -181,9 +181,9 @@ def test_what_must_be_left_alone_and_is_not(bench: Bench, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_case_without_failure_must_run_clean(bench: Bench, tmp_path: Path) -> None:
     legal = "### legal\n\n" + block("python before", AFTER)
-    assert troubles(bench, tmp_path, page(repaired(), left_alone(), legal)) == []
+    assert problems(bench, tmp_path, page(repaired(), left_alone(), legal)) == []
     wrong = "### legal\n\n" + block("python before", BEFORE)
-    ((what, _),) = troubles(bench, tmp_path, page(repaired(), left_alone(), wrong))
+    ((what, _),) = problems(bench, tmp_path, page(repaired(), left_alone(), wrong))
     assert what == "has no `failure`, but does not run clean"
 
 
@@ -211,24 +211,24 @@ def test_a_rule_that_raises_or_speaks_nonsense_is_named(
     bench: Bench, tmp_path: Path, old: str, new: str, words: str
 ) -> None:
     assert old in RULE
-    found = troubles(bench, tmp_path, page(), RULE.replace(old, new))
+    found = problems(bench, tmp_path, page(), RULE.replace(old, new))
     assert any(words in what for what, _ in found), found
 
 
 @pytest.mark.slow
 def test_what_a_page_lacks(bench: Bench, tmp_path: Path) -> None:
-    whats = [what for what, _ in troubles(bench, tmp_path, page(repaired(), title="Another."))]
+    whats = [what for what, _ in problems(bench, tmp_path, page(repaired(), title="Another."))]
     assert [what.split(":")[0] for what in whats] == [
         "the title is not the rule's, which is the first line of its docstring",
         "no failing case is left alone",
     ]
-    (what,) = [what for what, _ in troubles(bench, tmp_path, page(left_alone()))]
+    (what,) = [what for what, _ in problems(bench, tmp_path, page(left_alone()))]
     assert what == "no case has an `after` block: at least one program must be repaired"
 
 
 @pytest.mark.slow
 def test_a_page_that_promises_more_than_the_rule(bench: Bench, tmp_path: Path) -> None:
-    assert troubles(bench, tmp_path, page(safety="Likely. It copies.")) == [
+    assert problems(bench, tmp_path, page(safety="Likely. It copies.")) == [
         ("the page says `Likely.`, while the least safe first change is 'safe'", "")
     ]
 
@@ -241,11 +241,11 @@ def test_options_of_a_case_reach_the_rule(bench: Bench, tmp_path: Path) -> None:
         "    kinds: tuple[str, ...] = ()\n\n\nclass BiasLeft",
         1,
     ).replace('if site.kind == "use"', "if site.kind in self.options.kinds")
-    assert [what for what, _ in troubles(bench, tmp_path, page(), rule)] == [
+    assert [what for what, _ in problems(bench, tmp_path, page(), rule)] == [
         "is not repaired: `propose` yields no change"
     ]
     with_options = repaired() + "\n" + block("toml options", 'kinds = ["use"]')
-    assert troubles(bench, tmp_path / "with", page(with_options, left_alone()), rule) == []
+    assert problems(bench, tmp_path / "with", page(with_options, left_alone()), rule) == []
 
 
 @pytest.mark.slow
@@ -255,7 +255,7 @@ def test_a_foreign_file_is_not_edited(bench: Bench, tmp_path: Path) -> None:
     library = "def add(weight, bias):\n    return weight + bias\n"
     case = repaired(main, "device-mismatch at main.py:6", main.replace(", bias)", ", bias.to(device))"))
     case += "\n" + block("python foreign adding.py", library)
-    assert troubles(bench, tmp_path, page(case, left_alone())) == []
+    assert problems(bench, tmp_path, page(case, left_alone())) == []
 
 
 def test_an_interpreter_without_torch_is_told_before_anything_runs(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -11,10 +12,12 @@ from mismatch_factory import meeting, place, tensor
 from devfix.model import Confidence, Event, Finding, ModuleOwner, Safety, ScopeVariable
 from devfix.sdk import (
     Change,
+    Changes,
     Context,
     CreationRule,
     DeviceSource,
     DeviceSourceRule,
+    EvidenceRule,
     FailureRule,
     File,
     OperandRule,
@@ -141,6 +144,37 @@ def test_a_rule_for_a_kind_of_failure_takes_that_kind_alone() -> None:
     assert Mismatch().diagnose(found) == Finding(0, "main.py:6", Confidence.DIRECT, "cpu")
     assert Forked().diagnose(found) is None
     assert Mismatch().diagnose(replace(found, failure=replace(found.failure, frames=()))) is None
+
+
+def test_a_pattern_chooses_failures_by_their_messages_and_gives_words_to_the_reason() -> None:
+    class Asked(FailureRule):
+        failure_kind, device, message = "device-mismatch", "{wanted}", "{failed_at} wants {wanted}."
+        pattern = re.compile(r"expected (?P<wanted>\S+)")
+
+        def propose(self, ctx: Context) -> Changes:
+            return iter(())
+
+    found = context()
+    asking = replace(found, failure=replace(found.failure, message="expected cuda:1 here"))
+    assert Asked().diagnose(asking) == Finding(0, "main.py:6 wants cuda:1.", Confidence.DIRECT, "cuda:1")
+    assert Asked().diagnose(found) is None
+
+
+def test_evidence_gives_the_reason_and_the_change_and_without_it_nothing_is_blamed() -> None:
+    class Returned(EvidenceRule[list[Site]]):
+        def search(self, ctx: Context) -> list[Site]:
+            return list(ctx.creation_sites())
+
+        def describe(self, ctx: Context, found: list[Site]) -> str:
+            return f"{ctx.name} comes from line {found[0].place.line}."
+
+        def fix(self, ctx: Context, found: list[Site]) -> Changes:
+            return found[0].replace({found[0].node: found[0].node.with_changes(args=[])}, "Empty it")
+
+    assert Returned().diagnose(context()) == Finding(1, "`mask` comes from line 2.", Confidence.DIRECT)
+    assert [each.title for each in Returned().propose(context())] == ["Empty it"]
+    elsewhere = context(replace(CREATION, places=()))
+    assert Returned().diagnose(elsewhere) is None and not [*Returned().propose(elsewhere)]
 
 
 def test_a_rule_that_reads_the_source_blames_nothing_where_it_finds_nothing() -> None:

@@ -91,16 +91,16 @@ def read(data: bytes) -> tuple[list[Any], list[str]]:
 @often
 @given(traces)
 def test_a_trace_of_any_json_is_read_or_refused(trace: dict[str, Any]) -> None:
-    found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
-    assert len(found) + len(trouble) == 1
+    found, problem = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
+    assert len(found) + len(problem) == 1
 
 
 @pytest.mark.slow
 @often
 @given(forged(Trace))
 def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
-    found, trouble = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
-    assert len(found) == 1 and not trouble, trouble
+    found, problem = read(json.dumps(trace).encode("utf-8", "surrogatepass"))
+    assert len(found) == 1 and not problem, problem
     for value in all_of(tuple(found)):
         if isinstance(value, str):
             assert not set(value) & {"\x1b", "\x9b", "\u202e", "\0", "\ud800"}
@@ -113,8 +113,8 @@ def test_a_forged_trace_gives_honest_records(trace: dict[str, Any]) -> None:
 @often
 @given(st.one_of(st.binary(), st.text().map(str.encode), st.just(b"[" * 100_000), st.just(b'{"schema":' * 2000)))
 def test_what_is_no_trace_is_told(data: bytes) -> None:
-    found, trouble = read(data)
-    assert not found and len(trouble) == 1
+    found, problem = read(data)
+    assert not found and len(problem) == 1
 
 
 @pytest.mark.parametrize("shape", ["pipe", "link", "folder", "large", "many"])
@@ -135,9 +135,9 @@ def test_traces_that_are_no_files_and_too_large_ones(shape: str, tmp_path: Path)
         for number in range(30):
             place.with_name(f"{number}\x1b[31m.json").write_text("{}")
     with little_work(5):
-        found, trouble = read_all(place.parent, tmp_path, frozenset())
-    assert not found and 1 <= len(trouble) <= 20
-    assert "\x1b" not in "".join(trouble)
+        found, problem = read_all(place.parent, tmp_path, frozenset())
+    assert not found and 1 <= len(problem) <= 20
+    assert "\x1b" not in "".join(problem)
 
 
 @pytest.mark.slow
@@ -145,16 +145,16 @@ def test_more_records_than_an_honest_trace_has_are_refused() -> None:
     event: dict[str, Any] = {"places": [{}] * 1000}
     binding = {"expression": "x", "history": [event] * 50}
     with little_work(30):
-        found, trouble = read(json.dumps({"schema": "devfix-trace/1", "modules": [binding] * 40}).encode())
-    assert not found and "more records" in trouble[0]
+        found, problem = read(json.dumps({"schema": "devfix-trace/1", "modules": [binding] * 40}).encode())
+    assert not found and "more records" in problem[0]
 
 
 def test_a_trace_that_does_not_fit_is_refused_with_the_place_that_does_not() -> None:
     frame = {"place": {"path": 3, "line": 1}}
     failure = {"kind": "device-mismatch", "exception": "E", "message": "", "frames": [frame]}
-    found, trouble = read(json.dumps({"schema": "devfix-trace/1", "failure": failure}).encode())
+    found, problem = read(json.dumps({"schema": "devfix-trace/1", "failure": failure}).encode())
     assert not found
-    assert trouble == ["trace 1-0.json: Expected `str`, got `int` - at `$.failure.frames[0].place.path`"]
+    assert problem == ["trace 1-0.json: Expected `str`, got `int` - at `$.failure.frames[0].place.path`"]
 
 
 FRAGMENTS = [

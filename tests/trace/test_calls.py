@@ -135,7 +135,7 @@ def test_what_shows_a_failure_is_no_part_of_what_the_program_computes(tmp_path: 
         print(x * 3)
         raise
     """
-    trace = run_program(tmp_path, source, warm=warm, tally=True).trace
+    trace = run_program(tmp_path, source, warm=warm, totals=True).trace
     assert trace["failure"]["uncaught"]
     assert "operator_totals" not in trace["failure"]
     assert [each["op"] for each in trace["operator_totals"]] == ["aten::sub"]

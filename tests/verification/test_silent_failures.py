@@ -161,7 +161,7 @@ def test_what_the_probe_counts(tmp_path: Path, warm: PreforkServer) -> None:
     found = {}
     for world in ("cpu", "simulated"):
         (tmp_path / world).mkdir()
-        trace = run_program(tmp_path / world, program, warm=warm, world=world, tally=True).trace
+        trace = run_program(tmp_path / world, program, warm=warm, world=world, totals=True).trace
         found[world] = {each["op"]: each for each in trace["operator_totals"]}
     names = {"aten::mul", "aten::_softmax", "aten::sort", "aten::abs", "aten::max"}
     assert found["cpu"].keys() == found["simulated"].keys() == names

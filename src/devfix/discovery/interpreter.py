@@ -45,7 +45,7 @@ if spec is not None and spec.origin:
         try:
             import torch
         except Exception as error:
-            facts["trouble"] = f"{type(error).__name__}: {error}"
+            facts["problem"] = f"{type(error).__name__}: {error}"
         else:
             counts = {
                 "cuda": torch.cuda.device_count(),
@@ -121,9 +121,9 @@ def examine(python: Path, cwd: Path) -> Interpreter:
             f"{python} is Python {_join_version(data['python'])}; devfix needs 3.10 or newer; "
             "choose another with --python"
         )
-    if data.get("trouble"):
+    if data.get("problem"):
         raise UserError(
-            f"{python} cannot import torch ({data['trouble'].splitlines()[0]}); fix it, or choose another with --python"
+            f"{python} cannot import torch ({data['problem'].splitlines()[0]}); fix it, or choose another with --python"
         )
     if not data["torch"]:
         raise UserError(

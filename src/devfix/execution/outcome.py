@@ -14,7 +14,7 @@ def read_run(
     command: tuple[str, ...],
     done: Completed,
     traces: list[Trace],
-    trouble: list[str],
+    problem: list[str],
     tree: str,
     unseen: tuple[str, ...] = (),
     include_handled: bool = False,
@@ -73,7 +73,7 @@ def read_run(
         unobserved=unseen,
         internal_errors=(
             *unseen,
-            *trouble,
+            *problem,
             *(error for trace in traces for error in trace.internal_errors),
             *(f"the server failed: {request}" for request in done.failed_requests),
             *filter(None, [done.internal_error]),

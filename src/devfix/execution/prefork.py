@@ -73,7 +73,7 @@ class PreforkServer:
         self._output = (limits or ResourceLimits()).output_limit
         self._environment = {name: value for name, value in environment.items() if name != "DEVFIX_PROBE"}
         self._lock = threading.Lock()
-        self._trouble = ""
+        self._problem = ""
         self._ready = self._is_closed = False
         self._modules: frozenset[str] = frozenset()
         self._said = BoundedOutput(20_000)
@@ -86,7 +86,7 @@ class PreforkServer:
                 command, Path.cwd(), self._environment, pass_fds=(theirs.fileno(),), limits=limits
             )
         except (OSError, ValueError) as error:
-            self._trouble = f"cannot start {python}: {error}"
+            self._problem = f"cannot start {python}: {error}"
         finally:
             theirs.close()
         if self._program is not None:
@@ -114,7 +114,7 @@ class PreforkServer:
                     socket.send_fds(self._control, [b"b"], [theirs.fileno()])
                 server._control.sendall(json.dumps({"code": code, "given": dict(given)}).encode() + b"\n")
             except (OSError, PreforkError) as error:
-                server._trouble = str(error)
+                server._problem = str(error)
         return server
 
     def run(
@@ -196,8 +196,8 @@ class PreforkServer:
         return True
 
     def _await_ready(self) -> None:
-        if self._trouble or self._is_closed:
-            raise PreforkError(self._trouble or "the warm process is closed")
+        if self._problem or self._is_closed:
+            raise PreforkError(self._problem or "the warm process is closed")
         if self._ready:
             return
         self._control.settimeout(_START_SECONDS)
@@ -208,9 +208,9 @@ class PreforkServer:
                 raise OSError("it ended before it was ready")
             line += data
         ready = json.loads(line)
-        self._trouble, self._modules = str(ready["error"]), frozenset(ready["modules"])
-        if self._trouble:
-            raise PreforkError(f"the warm process cannot import what it should: {self._trouble}")
+        self._problem, self._modules = str(ready["error"]), frozenset(ready["modules"])
+        if self._problem:
+            raise PreforkError(f"the warm process cannot import what it should: {self._problem}")
         self._control.settimeout(None)
         self._ready = True
 

@@ -25,7 +25,7 @@ def probe_config(
     watch: Sequence[SourceLocation] = (),
     device_map: bool = False,
     reach: CountRequest = NO_COUNTS,
-    tally: bool = False,
+    totals: bool = False,
     seed: int | None = None,
 ) -> Mapping[str, object]:
     """Return the configuration of a run that writes its traces to a folder; `owned` is the program's worktree."""
@@ -41,7 +41,7 @@ def probe_config(
             for line in range(place.line, min(place.end_line or place.line, place.line + 999) + 1)
         ],
         "map": device_map,
-        "tally": tally,
+        "totals": totals,
         "seed": seed,
         "given": [[each.total, each.size] for each in reach.expected_values],
         "steps": reach.steps,

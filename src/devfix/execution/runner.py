@@ -96,7 +96,7 @@ class TracedRunner:
         calls: bool = False,
         tests: str = "",
         seed: int | None = None,
-        tally: bool = True,
+        totals: bool = True,
         ahead: Speculation | None = None,
     ) -> Run:
         """Run the program in `world` with `files` changed; where not `fresh`, in a warm process if one fits.
@@ -104,7 +104,7 @@ class TracedRunner:
         `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` records the calls on the failure's stack; `tests` is the option of
         devfix's pytest plugin (docs/reference/trace-format.md). `seed` is for generators without a seed of the program.
-        Without `tally` what operators compute is not summed, which takes less time. A run `ahead` waits for the others,
+        Without `totals` what operators compute is not summed, which takes less time. A run `ahead` waits for others,
         and may be cancelled: it then raises CancelledError, or is ended and says nothing of the program.
         """
         if world.kind == "simulated" and self.sandboxed is None:
@@ -116,7 +116,7 @@ class TracedRunner:
                 temporary_folder("temporary", self.scratch) as temporary,
                 shown as line,
             ):
-                order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, tally, seed)
+                order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, totals, seed)
                 overlays = [folder for folder in (overlay, self.plugin) if folder is not None]
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlays=overlays)
                 if self.plugin is not None:
@@ -131,10 +131,10 @@ class TracedRunner:
                 hear = line.hear if line is not None else None
                 cancelled = ahead.cancelled if ahead is not None else None
                 done = self._start(tree.path, environment, fresh, sandbox, mark, hear, cancelled)
-                read, trouble = read_all(traces, tree.path, self.tracked)
+                read, problem = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
             return read_run(
-                world, self.target.command, done, read, trouble, str(tree.path), unseen, self.include_handled
+                world, self.target.command, done, read, problem, str(tree.path), unseen, self.include_handled
             )
 
     @contextmanager
@@ -211,7 +211,7 @@ def run_here(target: Target, device_map: bool = False) -> Run:
         environment["PATH"] = with_interpreter(environment.get("PATH", os.defpath), target.python, traces / "bin")
         command = observed_command(target.command, environment)
         done = run(command, cwd, environment, target.timeout, through=True)
-        read, trouble = read_all(traces, target.root, None)
+        read, problem = read_all(traces, target.root, None)
         unseen = find_unobserved(done, traces)
-    seen = read_run(target.world, target.command, done, read, trouble, "", unseen)
+    seen = read_run(target.world, target.command, done, read, problem, "", unseen)
     return replace(seen, notes=(*seen.notes, *seen.caught))

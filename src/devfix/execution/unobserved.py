@@ -19,27 +19,27 @@ def find_unobserved(done: Completed, traces: Path) -> tuple[str, ...]:
 
     The entry of the probe writes a mark to `traces` before torch is imported (docs/reference/trace-format.md).
     """
-    images, troubles = _marks(traces)
+    images, problems = _marks(traces)
     said = [
         f"`{_command_text(each)}` (process {each.pid}) imported torch without devfix's probe: {_why(each)}"
         for each in done.with_torch
         if each.image not in images
     ]
-    return (*said, *(f"the probe could not begin: {trouble}" for trouble in troubles))
+    return (*said, *(f"the probe could not begin: {problem}" for problem in problems))
 
 
 def _marks(folder: Path) -> tuple[set[str], list[str]]:
     """Return the program images with a probe, and why others have none."""
-    images, troubles = set(), []
+    images, problems = set(), []
     for path in sorted(folder.glob("*.begun"))[:_MARK_LIMIT]:
         try:
-            image, _, trouble = _text(path).partition("\n")
+            image, _, problem = _text(path).partition("\n")
         except OSError:
             continue
         images.add(image)
-        if trouble:
-            troubles.append(f"process {path.stem}: {trouble.splitlines()[0][:300]}")
-    return images, troubles
+        if problem:
+            problems.append(f"process {path.stem}: {problem.splitlines()[0][:300]}")
+    return images, problems
 
 
 def _text(path: Path) -> str:

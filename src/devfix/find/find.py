@@ -103,7 +103,7 @@ def prepared(
     found = suites(sorted(tracked), repository.content, repository.subfolder, asked.select)
     worlds = worlds_for(asked.device, asked.gpus)
     target = Target(repository.root, repository.commit, (str(python),), python, worlds[0], asked.budget)
-    notes = Notes(catalog.troubles)
+    notes = Notes(catalog.problems)
     keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
     with scratch_folder() as scratch, repository.worktrees(AT_ONCE) as worktrees:
         borrowed = worktrees.borrowed

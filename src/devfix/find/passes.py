@@ -119,13 +119,13 @@ class SuiteRunner:
             runner.worktrees = tree
             run, is_interrupted = None, False
             try:
-                run = runner.run(world, tests=MARKED, tally=False, ahead=interrupt)
+                run = runner.run(world, tests=MARKED, totals=False, ahead=interrupt)
                 if run.exit_code == USAGE and not self.plain_options:
                     self.plain_options = True  # addopts name a plugin that is not there
                     runner.target = replace(
                         runner.target, command=(str(runner.target.python), *self._words(suite, folder))
                     )
-                    run = runner.run(world, tests=MARKED, tally=False, ahead=interrupt)
+                    run = runner.run(world, tests=MARKED, totals=False, ahead=interrupt)
             except KeyboardInterrupt:
                 is_interrupted = True  # what was written until now counts
             finally:

@@ -124,7 +124,7 @@ class OpenRepair:
         states: list[dict[str, bytes]] = [{}, dict(session.files)] if session.files else [{}]
         session.progress("mapping the devices of modules")
         with session.timed("map"):
-            return tuple(session.observer.run(session.world, files, device_map=True, tally=False) for files in states)
+            return tuple(session.observer.run(session.world, files, device_map=True, totals=False) for files in states)
 
     def _files(self) -> dict[str, bytes]:
         """Return the contents of all changed and new files."""

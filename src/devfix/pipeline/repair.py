@@ -39,7 +39,7 @@ def repair(
         from devfix.registry.selection import rules_for
 
         catalog = rules_for(session.config, tuple(map(Path, options.rules)))
-        session.notes.add(*catalog.troubles)
+        session.notes.add(*catalog.problems)
         opened = OpenRepair(session, options, catalog.rules, began, asks=decide is not None)
         if decide is not None and opened.is_kept:
             return decide(opened)

@@ -135,8 +135,8 @@ def _with_pin(session: Session, found: DependencyFault, world: World) -> Depende
     for version in _other_versions(releases(python, found.distribution), found.version):
         session.progress(f"trying {found.distribution} {version}")
         with tempfile.TemporaryDirectory(prefix=f"devfix-release-{os.getpid()}-") as name:
-            if trouble := install(python, found.distribution, version, Path(name)):
-                session.notes.add(f"{found.distribution} {version} was not tried: {trouble}")
+            if problem := install(python, found.distribution, version, Path(name)):
+                session.notes.add(f"{found.distribution} {version} was not tried: {problem}")
                 continue
             run = session.observer.run(world, session.files, overlay=Path(name).resolve())
         clean = run.outcome is Outcome.CLEAN

@@ -47,7 +47,7 @@ class ProbeConfig:
     reach: frozenset[tuple[str, int]] = frozenset()
     map: bool = False
     calls: bool = False
-    tally: bool = False
+    totals: bool = False
     given: tuple[tuple[float, float], ...] = ()
     steps: int = 0
     seed: int | None = None
@@ -71,7 +71,7 @@ def read(text: str | None = None) -> ProbeConfig | None:
             reach=_places(raw.get("reach")),
             map=bool(raw.get("map", False)),
             calls=bool(raw.get("calls", False)),
-            tally=bool(raw.get("tally", False)),
+            totals=bool(raw.get("totals", False)),
             given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
             steps=int(raw.get("steps") or 0),
             seed=None if raw.get("seed") is None else int(raw["seed"]),

@@ -124,7 +124,7 @@ def run(
         stdout,
         stderr,
         truncated,
-        end.trouble,
+        end.problem,
         tuple(_with_torch(status)),
         limit=end.limit,
         memory=end.memory,
@@ -134,8 +134,8 @@ def run(
         return replace(done, ended=watch.why, failed_requests=tuple(watch.failed))
     if timed_out and end.seconds is None:
         return replace(done, exit_code=None, timed_out=True)
-    lost = "the supervisor of the program was killed" if end.seconds is None and not end.trouble else ""
-    return replace(done, signal=end.signal, seconds=end.seconds or seconds, internal_error=end.trouble or lost)
+    lost = "the supervisor of the program was killed" if end.seconds is None and not end.problem else ""
+    return replace(done, signal=end.signal, seconds=end.seconds or seconds, internal_error=end.problem or lost)
 
 
 def can_protect(paths: Sequence[Path]) -> bool:
@@ -179,25 +179,25 @@ def _drain(
 
 
 class _End(NamedTuple):
-    """The supervisor's lines: `seconds` is None if the program has not ended, `trouble` an error."""
+    """The supervisor's lines: `seconds` is None if the program has not ended, `problem` an error."""
 
     exit_code: int | None
     signal: str
     seconds: float | None
-    trouble: str
+    problem: str
     limit: LimitKind | None
     memory: int
     processor: float
 
 
 def _ending(status: str) -> _End:
-    code, name, seconds, trouble, limit, memory, processor = None, "", None, [], None, 0, 0.0
+    code, name, seconds, problem, limit, memory, processor = None, "", None, [], None, 0, 0.0
     for line in status.splitlines():
         word, _, rest = line.partition(" ")
         if word == "torch":
             continue
-        if word == "trouble":
-            trouble.append(rest)
+        if word == "problem":
+            problem.append(rest)
             continue
         if word == "memory":
             memory = int(rest)
@@ -209,14 +209,14 @@ def _ending(status: str) -> _End:
         if word == "limit":
             kind, _, said = wall.partition(" ")
             seconds, name, limit = float(number), "SIGKILL", LimitKind(kind)
-            trouble.append(f"devfix ended the program: {said}")
+            problem.append(f"devfix ended the program: {said}")
             continue
         seconds = float(wall)
         if word == "exit":
             code = int(number)
         else:
             name = signal_name(int(number))
-    return _End(code, name, seconds, "; ".join(trouble), limit, memory, processor)
+    return _End(code, name, seconds, "; ".join(problem), limit, memory, processor)
 
 
 def _with_torch(status: str) -> Iterator[TorchProcess]:

@@ -150,14 +150,14 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
     try:
         protect(protected, written)
     except OSError as error:
-        os.write(status, f"trouble cannot protect {protected[0]!r}: {error.strerror}\n".encode())
+        os.write(status, f"problem cannot protect {protected[0]!r}: {error.strerror}\n".encode())
         return
     began = time.monotonic()
     try:
         watch = limit_monitor.LimitMonitor(limits)
         program = start(command, watch.file_size)
     except OSError as error:
-        os.write(status, f"trouble cannot start {command[0]!r}: {error.strerror}\n".encode())
+        os.write(status, f"problem cannot start {command[0]!r}: {error.strerror}\n".encode())
         return
     ended: dict[int, int] = {}
     over = ""
@@ -189,7 +189,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
     if program in ended:
         report(status, [f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode()])
     if left := sweep(program, ended):
-        report(status, [f"trouble {left} processes of the program would not die\n".encode()])
+        report(status, [f"problem {left} processes of the program would not die\n".encode()])
 
 
 if __name__ == "__main__":

@@ -28,21 +28,21 @@ class Publisher:
     """Publishes one report. Publishing is idempotent, and completes an interrupted earlier run."""
 
     def __init__(
-        self, artifact: Artifact, remote: Remote, forge: Forge, words: PullRequestText, wishes: PublishOptions
+        self, artifact: Artifact, remote: Remote, forge: Forge, words: PullRequestText, options: PublishOptions
     ) -> None:
         """Initialize with the artifact and the clients; `remote` has fetched the base."""
-        self._artifact, self._remote, self._forge, self._words, self._wishes = artifact, remote, forge, words, wishes
+        self._artifact, self._remote, self._forge, self._words, self._options = artifact, remote, forge, words, options
         self._data = artifact.data
         self._program = program_id(artifact.data)
-        self._drafts = Drafts(artifact, remote, words, wishes.person, forge.safe_body)
+        self._drafts = Drafts(artifact, remote, words, options.person, forge.safe_body)
         self.results: list[tuple[Proposal, PublishAction]] = []
 
     def publish(self, proposals: Sequence[Proposal]) -> Iterator[PublishAction]:
         """Open or update a pull request per proposal, close outdated ones, and yield each action when it is done."""
         drafts = [(proposal, self._drafts.tip(proposal)) for proposal in proposals]
-        secrets.check(self._drafts.outgoing(drafts), self._wishes.accepted)
+        secrets.check(self._drafts.outgoing(drafts), self._options.accepted)
         everything = list(self._pulls([proposal.branch for proposal in proposals]))
-        known = [pull for pull in everything if pull.base == self._wishes.base]
+        known = [pull for pull in everything if pull.base == self._options.base]
         self._open = sum(pull.is_open and pull.marker is not None for pull in everything)
         self._elsewhere = {pull.branch: pull for pull in everything if pull.is_open and pull not in known}
         taken: dict[int, Proposal] = {}
@@ -59,22 +59,22 @@ class Publisher:
         self._branches = self._remote.branches(*dict.fromkeys(patterns))
         seen = {pull.number for pull in opened}
         yield from opened
-        if not names and not self._wishes.delete_branches:
+        if not names and not self._options.delete_branches:
             return  # nothing to propose: the closed ones stay as they are
         for name in [*dict.fromkeys([*names, *self._branches])][:BRANCHES]:
             yield from (pull for pull in self._forge.own_pulls(name) if pull.number not in seen)
 
     def _is_from_here(self, marker: Marker) -> bool:
         """Return whether the program of this report was run, or another one by the workflow that publishes it."""
-        return marker.program == self._program or (bool(marker.source) and marker.source == self._wishes.source)
+        return marker.program == self._program or (bool(marker.source) and marker.source == self._options.source)
 
     def _settle(self, proposal: Proposal, tip: str, known: Sequence[Pull], taken: dict[int, Proposal]) -> PublishAction:
         """Push one proposal to its branch and update its pull request."""
         mine = [pull for pull in known if _is_about(pull, proposal) and pull.number not in taken]
         mine.sort(key=lambda pull: pull.branch != proposal.branch)
         chosen = next((pull for pull in mine if pull.is_open), None)
-        again = proposal.failures[0] in self._wishes.choices.retry or bool(chosen and chosen.wants_retry)
-        if proposal.failures[0] in self._wishes.choices.ignore:
+        again = proposal.failures[0] in self._options.choices.retry or bool(chosen and chosen.wants_retry)
+        if proposal.failures[0] in self._options.choices.ignore:
             return self._ignore(proposal, chosen or next(iter(mine), None), taken)
         if chosen is None:
             rejected = next((pull for pull in mine if _rejects(pull, proposal)), None)
@@ -114,12 +114,12 @@ class Publisher:
             tip=tip,
             patch=proposal.patch,
             complete=True,
-            source=self._wishes.source,
+            source=self._options.source,
             title=title,
         )
         if pull is None or not pull.is_open:
             self._open += 1
-        if self._wishes.dry_run:
+        if self._options.dry_run:
             return _step("updated", pull, "") if pull else PublishAction("opened", branch, title=title)
         action: ActionKind = "updated"
         if pull and not pull.is_open:  # before the push: afterwards, GitHub does not reopen it
@@ -148,7 +148,7 @@ class Publisher:
     def _push(self, branch: str, tip: str, there: str) -> tuple[str, str]:
         """Push commits to a branch; return the id of the last one there, "" if the branch moved, and a note."""
         note = ""
-        if self._wishes.commits is CommitMethod.api:
+        if self._options.commits is CommitMethod.api:
             creator = self._forge.signed_commits(self._remote)
             if creator is not None:
                 return creator.push(branch, self._artifact.commit, tip, there), ""
@@ -163,32 +163,32 @@ class Publisher:
         taken[pull.number] = proposal
         if not (pull.is_open and pull.marker and self._is_from_here(pull.marker)):
             return _step("left", pull, why)
-        if not self._wishes.dry_run:
+        if not self._options.dry_run:
             closing = pull.marker.at(datetime.now(timezone.utc))
             self._forge.close(pull.number, replace_text(pull.body, None, closing))
         return _step("closed", pull, why)
 
     def _create(self, branch: str, title: str, text: str, marker: Marker) -> PublishAction:
         """Open a pull request, and mark it complete once it has its labels, reviewers and the like."""
-        unfinished = replace(marker, complete=not self._wishes.attributes)
-        wishes = self._wishes
-        pull = self._forge.create(title, frame_text(text, unfinished), branch, wishes.base, wishes.draft)
+        unfinished = replace(marker, complete=not self._options.attributes)
+        options = self._options
+        pull = self._forge.create(title, frame_text(text, unfinished), branch, options.base, options.draft)
         why = self._set_attributes(pull)
-        if wishes.attributes:
+        if options.attributes:
             self._forge.write(pull.number, frame_text(text, marker), title)
         return _step("opened", pull, why)
 
     def _set_attributes(self, pull: Pull) -> str:
         """Set labels and the like, only once: a person may remove them. Return why some were refused, else ""."""
-        return set_attributes(self._forge, pull.number, self._wishes.attributes)
+        return set_attributes(self._forge, pull.number, self._options.attributes)
 
     def _explain_denial(self) -> str:
         """Return why no further pull request may be open; "" if one may."""
-        if self._wishes.max_open is not None and self._open >= self._wishes.max_open:
+        if self._options.max_open is not None and self._open >= self._options.max_open:
             return (
-                f"{self._open} {self._forge.noun}s of devfix are open, and {self._wishes.max_open} may be (--max-open)"
+                f"{self._open} {self._forge.noun}s of devfix are open, and {self._options.max_open} may be (--max-open)"
             )
-        return self._wishes.permit()
+        return self._options.permit()
 
     def _close(self, known: Iterable[Pull], taken: dict[int, Proposal]) -> Iterator[PublishAction]:
         """Close pull requests whose failure is fixed or whose fixes moved to another pull request."""
@@ -211,7 +211,7 @@ class Publisher:
             if there and not self._remote.is_ours(there):
                 yield _step("left", pull, "the failure is fixed, but the branch has commits of others")
                 continue
-            if not self._wishes.dry_run:
+            if not self._options.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
                 self._forge.close(pull.number, replace_text(pull.body, None, closing))
                 self._forge.say(pull.number, self._words.superseded(moved_to) if home else self._words.gone())
@@ -222,11 +222,11 @@ class Publisher:
         """Delete the branch of a closed pull request if nobody else uses it; return whether it was there."""
         there = self._branches.get(pull.branch, "")
         is_used = pull.branch in self._elsewhere or pull.branch in {step.branch for _, step in self.results}
-        if not self._wishes.delete_branches or not there or there != pull.head or is_used:
+        if not self._options.delete_branches or not there or there != pull.head or is_used:
             return False
         if not self._remote.is_ours(there):
             return False
-        return self._wishes.dry_run or self._remote.delete(pull.branch, there)
+        return self._options.dry_run or self._remote.delete(pull.branch, there)
 
 
 def _is_about(pull: Pull, proposal: Proposal) -> bool:

@@ -13,7 +13,7 @@ from devfix.pytest_gpus.world import SuiteWorld
 _AS_NEW: dict[str, Any] = {"device": None}
 
 
-class Renewal:
+class StateIsolation:
     """Knows what the state of the world has to be between two tests."""
 
     def __init__(self, world: SuiteWorld) -> None:

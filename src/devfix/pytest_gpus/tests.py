@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from devfix.pytest_gpus import diagnosis_section, options
-from devfix.pytest_gpus.state_isolation import Renewal
+from devfix.pytest_gpus.state_isolation import StateIsolation
 from devfix.pytest_gpus.world import KINDS, SuiteWorld, TooFew, Wanted
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Tests:
 
     def __init__(self, world: SuiteWorld) -> None:
         self.world = world
-        self.renewal = Renewal(world)
+        self.isolation = StateIsolation(world)
         self._refused: BaseException | None = None
         self._traces: frozenset[str] = frozenset()
         self._explainer: FailureExplainer | None = None
@@ -51,10 +51,10 @@ class Tests:
             entered = self.world.change(requested_world(item))
         except (pytest.UsageError, TooFew) as error:
             self._refused = error
-        self.renewal.begin_test(entered)
+        self.isolation.begin_test(entered)
         self._traces = self._written_fixtures()
         yield
-        self.renewal.end_test()
+        self.isolation.end_test()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -70,12 +70,12 @@ class Tests:
         if fixturedef.scope == "function":
             yield
             return
-        with self.renewal.setting_up(fixturedef):
+        with self.isolation.setting_up(fixturedef):
             yield
 
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
         """End what a fixture has set."""
-        self.renewal.torn_down(fixturedef)
+        self.isolation.torn_down(fixturedef)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:

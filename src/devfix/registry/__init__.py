@@ -12,7 +12,7 @@ from devfix.errors import RuleError, UserError
 from devfix.notes import Notes
 from devfix.registry.files import orphans, rule_files, too_deep
 from devfix.registry.loading import imports_torch, pack_rules, rule_at
-from devfix.registry.precedence import troubles_of
+from devfix.registry.precedence import problems_of
 from devfix.registry.rule import Rule, rule_from
 
 __all__ = ["GROUP", "Catalog", "Rule", "collect", "rule_from"]
@@ -25,7 +25,7 @@ class Catalog:
     """The rules, sorted by id, and why others were skipped, one line each."""
 
     rules: tuple[Rule, ...]
-    troubles: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
     def find(self, identifier: str) -> Rule:
         """Return the rule with an id. Raises UserError if there is none."""
@@ -46,50 +46,50 @@ def collect(
     """Collect the installed rules and the local ones at `paths`, with their options.
 
     `select` and `ignore` hold ids or packs; `options` maps ids to configured values. A module that is not a rule is
-    skipped, with a line in `troubles`. Raises UserError for a path without rules, a selected name that does not exist,
+    skipped, with a line in `problems`. Raises UserError for a path without rules, a selected name that does not exist,
     and options that a rule does not have.
     """
-    troubles = Notes()
+    problems = Notes()
     every: dict[str, Rule] = {}
     # What somebody names comes before what is installed: it may be the next version of it.
-    for rule in [*_local(paths, troubles), *_load_installed(troubles)]:
+    for rule in [*_local(paths, problems), *_load_installed(problems)]:
         known = every.setdefault(rule.id, rule)
         if known.path.resolve() != rule.path.resolve():
-            troubles.add(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
+            problems.add(f"{rule.path}: set aside, since {known.origin} has a rule {rule.id} as well")
     _check(select, every, "select")
     chosen = [
         rule
         for rule in every.values()
         if (not select or _matches_name(rule, select)) and not _matches_name(rule, ignore)
     ]
-    troubles.add(*(f"options for {name}: there is no such rule" for name in options or {} if name not in every))
-    troubles.add(*troubles_of(sorted(every.values(), key=lambda rule: rule.id)))
+    problems.add(*(f"options for {name}: there is no such rule" for name in options or {} if name not in every))
+    problems.add(*problems_of(sorted(every.values(), key=lambda rule: rule.id)))
     ready = (rule.with_options((options or {}).get(rule.id, {})) for rule in chosen)
-    return Catalog(tuple(sorted(ready, key=lambda rule: rule.id)), tuple(troubles))
+    return Catalog(tuple(sorted(ready, key=lambda rule: rule.id)), tuple(problems))
 
 
-def _load_installed(troubles: Notes) -> Iterator[Rule]:
+def _load_installed(problems: Notes) -> Iterator[Rule]:
     points = sorted(
         entry_points(group=GROUP), key=lambda point: (not point.value.startswith("devfix_rules."), point.name)
     )
     for point in points:
-        yield from pack_rules(point, troubles)
+        yield from pack_rules(point, problems)
 
 
-def _local(paths: Iterable[Path], troubles: Notes) -> Iterator[Rule]:
+def _local(paths: Iterable[Path], problems: Notes) -> Iterator[Rule]:
     paths = list(paths)
     for path in paths:
-        troubles.add(*(f"{page}: the page of a rule without its module, {page.stem}.py" for page in orphans(path)))
+        problems.add(*(f"{page}: the page of a rule without its module, {page.stem}.py" for page in orphans(path)))
         deep = (file for file in too_deep(path) if file.parent not in paths)
-        troubles.add(*(f"{file}: in too deep a folder: name that folder" for file in deep))
+        problems.add(*(f"{file}: in too deep a folder: name that folder" for file in deep))
     for file in (file for path in paths for file in rule_files(path)):
         try:
             yield rule_at(file)
         except RuleError as error:
-            troubles.add(str(error))
+            problems.add(str(error))
             continue
         if file.suffix == ".py" and imports_torch(file):
-            troubles.add(f"{file}: imports torch, which devfix may not have and which slows every command")
+            problems.add(f"{file}: imports torch, which devfix may not have and which slows every command")
 
 
 def _matches_name(rule: Rule, names: Sequence[str]) -> bool:

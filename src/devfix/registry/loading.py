@@ -30,8 +30,8 @@ IMPORT_SECONDS = 60.0  # a module of a rule takes milliseconds, its libraries se
 Loaded = TypeVar("Loaded")
 
 
-def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
-    """Yield the rules of an installed pack; modules that are not importable rules are added to `troubles`."""
+def pack_rules(point: EntryPoint, problems: Notes) -> Iterator[Rule]:
+    """Yield the rules of an installed pack; modules that are not importable rules are added to `problems`."""
     origin = point.dist.name if point.dist else point.value
     try:
         pack = import_safely(point.load, f"pack {point.name!r} ({point.value}, from {origin})")
@@ -39,7 +39,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
         if not folders:
             raise RuleError(f"pack {point.name!r} ({point.value}, from {origin}): is not a package of rules")
     except RuleError as error:
-        troubles.add(str(error))
+        problems.add(str(error))
         return
     modules = {each.name for each in pkgutil.iter_modules(folders) if not each.name.startswith("_")}
     files = [file for folder in map(Path, folders) if folder.is_dir() for file in files_in(folder)]
@@ -53,7 +53,7 @@ def pack_rules(point: EntryPoint, troubles: Notes) -> Iterator[Rule]:
                 module = import_safely(partial(importlib.import_module, dotted), dotted)
             yield rule_from(module, point.name, origin)
         except RuleError as error:
-            troubles.add(str(error))
+            problems.add(str(error))
 
 
 def imports_torch(path: Path) -> bool:

@@ -32,7 +32,7 @@ def by_precedence(rules: Iterable[Rule]) -> list[Rule]:
     return [every[name] for name in (*order, *sorted(every.keys() - set(order)))]
 
 
-def troubles_of(rules: Sequence[Rule]) -> list[str]:
+def problems_of(rules: Sequence[Rule]) -> list[str]:
     """Return what is wrong with the declared precedence, one line each: unknown ids, and circles."""
     every = {rule.id: rule for rule in rules}
     found = [

@@ -43,4 +43,4 @@ def rules_for(config: Config, paths: Iterable[Path] = ()) -> Catalog:
         f"the local rules in {name} were not loaded, since rules are code: to use them, give --rules {name}"
         for name in left
     ]
-    return Catalog(catalog.rules, (*catalog.troubles, *notes))
+    return Catalog(catalog.rules, (*catalog.problems, *notes))

@@ -13,8 +13,8 @@ import pytest
 from devfix.errors import DevfixError
 from devfix.registry import Rule
 from devfix.report.plain import plain
-from devfix.rule_testing.checking.page_check import page_troubles
-from devfix.rule_testing.checking.results import Result, Trouble
+from devfix.rule_testing.checking.page_check import page_problems
+from devfix.rule_testing.checking.results import Problem, Result
 from devfix.rule_testing.checking.runner import Bench
 from devfix.rule_testing.checking.writing import written
 from devfix.rule_testing.pages.case import Case
@@ -33,7 +33,7 @@ class PageFile(pytest.File):
             rule, page = rule_for_page(self.path), read_page(self.path)
         except DevfixError as error:
             raise self.CollectError(str(error)) from error
-        yield FormItem.from_parent(self, name="page", troubles=page_troubles(rule, page))
+        yield FormItem.from_parent(self, name="page", problems=page_problems(rule, page))
         for case in page.cases:
             yield CaseItem.from_parent(self, name=case.name, rule=rule, case=case)
 
@@ -45,14 +45,14 @@ class CaseFailure(Exception):
 class FormItem(pytest.Item):
     """The test of the parts of a page besides its cases."""
 
-    def __init__(self, *, troubles: tuple[Trouble, ...], **rest: Any) -> None:
+    def __init__(self, *, problems: tuple[Problem, ...], **rest: Any) -> None:
         super().__init__(**rest)
-        self.troubles = troubles
+        self.problems = problems
 
     def runtest(self) -> None:
         """Fail if a part is missing."""
-        if self.troubles:
-            raise CaseFailure("\n".join(trouble.what for trouble in self.troubles))
+        if self.problems:
+            raise CaseFailure("\n".join(problem.what for problem in self.problems))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the problem without devfix's own stack."""
@@ -78,7 +78,7 @@ class CaseItem(pytest.Item):
         result = pending.result()
         if result.output:
             self.add_report_section("call", "rule", plain(result.output))
-        if result.troubles:
+        if result.problems:
             raise CaseFailure(written(result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

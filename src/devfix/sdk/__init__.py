@@ -28,7 +28,7 @@ from devfix.sdk.fixes.modules import is_never_moved, largest_misplaced_module, r
 from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.parameters import device_parameter_added, parameter_added
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
-from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, ModuleRule, SourceRule
+from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, EvidenceRule, ModuleRule, SourceRule
 from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import CallSite, Site
@@ -91,6 +91,7 @@ __all__ = [
     "Diagnosis",
     "Edit",
     "Event",
+    "EvidenceRule",
     "Failure",
     "FailureRule",
     "File",

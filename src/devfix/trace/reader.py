@@ -27,7 +27,7 @@ def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple
     With `tracked` None, every file in `owned` counts, except those of virtual environments.
     """
     traces: list[Trace] = []
-    trouble: list[str] = []
+    problem: list[str] = []
     left = TOTAL_LIMIT
     locations = Locations(owned, tracked)
     for path in sorted(folder.glob("*.json"))[:TRACE_LIMIT]:
@@ -36,9 +36,9 @@ def read_all(folder: Path, owned: Path, tracked: frozenset[str] | None) -> tuple
             left -= len(data)
             traces.append(_read(data, locations))
         except (OSError, ValueError, RecursionError, TooMuch) as error:
-            if len(trouble) < ERROR_LIMIT:
-                trouble.append(printable(f"trace {path.name}: {error}", 300))
-    return traces, trouble
+            if len(problem) < ERROR_LIMIT:
+                problem.append(printable(f"trace {path.name}: {error}", 300))
+    return traces, problem
 
 
 def _read(data: bytes, locations: Locations) -> Trace:

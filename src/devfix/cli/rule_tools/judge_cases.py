@@ -32,11 +32,11 @@ def judge_cases(
     for judgement in judge(found.rules, bench, select, started):
         print(plain(judged(judgement)), flush=True)
         judgements.append(judgement)
-    for trouble in found.troubles:
-        print(plain(f"FAIL  {trouble}"))
+    for problem in found.problems:
+        print(plain(f"FAIL  {problem}"))
     runs = (bench.count["made"] - made, bench.count["replayed"] - replayed)
-    print(summed(judgements, time.monotonic() - began, len(found.troubles), runs), flush=True)
-    return all(judgement.passed for judgement in judgements) and not found.troubles
+    print(summed(judgements, time.monotonic() - began, len(found.problems), runs), flush=True)
+    return all(judgement.passed for judgement in judgements) and not found.problems
 
 
 def watch_cases(watched: Watched, bench: Bench, select: Select | None) -> None:
@@ -56,7 +56,7 @@ def watch_cases(watched: Watched, bench: Bench, select: Select | None) -> None:
         if not has_begun:  # what was saved while the first test ran has no event
             print(f"\nwatching {len(watched.rules)} rules; Ctrl-C ends it", flush=True)
             files, has_begun = files | watched.missed(), True
-        concerned, troubles = watched.changed(files)
-        if concerned or troubles:
+        concerned, problems = watched.changed(files)
+        if concerned or problems:
             print(flush=True)
-            judge_cases(Catalog(tuple(concerned), tuple(troubles)), bench, select, tell)
+            judge_cases(Catalog(tuple(concerned), tuple(problems)), bench, select, tell)

@@ -82,7 +82,7 @@ def test(
     if watch and (preview or update):
         raise UserError("--watch tests: give it without --preview and --update")
     found = chosen(targets or (), rules_for(Config(), local or ()))
-    if not found.rules and not found.troubles:
+    if not found.rules and not found.problems:
         raise UserError("no rule to test: give a folder of rules, or install a pack")
     select = case_filter(part, only or (), found.rules)
     interpreter = case_python(python)
@@ -118,22 +118,22 @@ def _preview(found: Catalog, bench: Bench, select: Select | None) -> int:
     from devfix.report.plain import plain
     from devfix.rule_testing.pages.page import PageError, read_page
 
-    troubles = list(found.troubles)
+    problems = list(found.problems)
     for rule in found.rules:
         try:
             cases = [case for case in read_page(rule.page).cases if select is None or select(case)]
         except PageError as error:
-            troubles.append(str(error))
+            problems.append(str(error))
             continue
         if cases:
             print(rule.id)
         for case in cases:
             shown = bench.preview(rule, case)
             print(plain(shown.text) + "\n", flush=True)
-            troubles += shown.proposal.notes if shown.proposal else ()
-    for trouble in found.troubles:
-        print(plain(f"FAIL  {trouble}"))
-    return 1 if troubles else 0
+            problems += shown.proposal.notes if shown.proposal else ()
+    for problem in found.problems:
+        print(plain(f"FAIL  {problem}"))
+    return 1 if problems else 0
 
 
 def _update(rule: Rule, bench: Bench, overwrite: bool) -> None:

@@ -26,11 +26,11 @@ def rules(local: Local = None, output: FormatOption = Format.text) -> int:
     catalog = _catalog(local)
     records = [_record(rule) for rule in catalog.rules]
     if output is Format.json:
-        print(json.dumps({"schema": "devfix-rules/1", "rules": records, "troubles": list(catalog.troubles)}, indent=2))
+        print(json.dumps({"schema": "devfix-rules/1", "rules": records, "problems": list(catalog.problems)}, indent=2))
     else:
         _print_table(records)
-    for trouble in catalog.troubles:
-        print("devfix: " + one_line(trouble, 2000), file=sys.stderr)
+    for problem in catalog.problems:
+        print("devfix: " + one_line(problem, 2000), file=sys.stderr)
     return 0
 
 

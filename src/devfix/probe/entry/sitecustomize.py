@@ -57,7 +57,7 @@ class _Waiting:
         return spec
 
 
-def _mark(trouble: str = "") -> None:
+def _mark(problem: str = "") -> None:
     """Create a file that shows that the probe is in this process, and in its forks."""
     if not os.path.isdir(_traces):
         return
@@ -65,7 +65,7 @@ def _mark(trouble: str = "") -> None:
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
         with open(f"{_traces}/{os.getpid()}.begun", "w") as file:
-            file.write(":".join(fields[index].decode() for index in (23, 25, 45, 47)) + f"\n{trouble}")
+            file.write(":".join(fields[index].decode() for index in (23, 25, 45, 47)) + f"\n{problem}")
     except (OSError, IndexError):
         pass  # not on Linux, where there is no witness either
 

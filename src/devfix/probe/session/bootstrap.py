@@ -37,7 +37,7 @@ def begin(text: str | None = None, environment: Mapping[str, str] | None = None)
     scope_watch.want(order.watch)
     sites.want(order.reach, order.steps, order.traces)
     checksums.want(order.given)
-    totals.want(order.tally, order.kind == "cpu")
+    totals.want(order.totals, order.kind == "cpu")
     calls.want(order.calls)
     imported_modules.begin(os.environ if environment is None else environment)
     trace = TraceWriter(order)
@@ -66,7 +66,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
             lift.install(order.lift)
     except Exception as error:
         trace.complain(error)
-        trace.blind = trace.trouble[-1]
+        trace.blind = trace.problem[-1]
     _hook_endings(endings)
     unraised.install(trace, endings)
     child_processes.install(trace, endings)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from devfix.pytest_gpus.probe_bridge import probe
-from devfix.pytest_gpus.state_isolation import Renewal
+from devfix.pytest_gpus.state_isolation import StateIsolation
 from devfix.pytest_gpus.world import SuiteWorld
 
 
@@ -31,8 +31,8 @@ class WarmUps:
         first = None if _shares(item) else _copy(item)
         if first is None:
             return
-        renewal = Renewal(self._world)
-        renewal.begin_test(False)
+        isolation = StateIsolation(self._world)
+        isolation.begin_test(False)
         self.is_running = True
         here.aim(is_warm_up=True)
         try:
@@ -40,7 +40,7 @@ class WarmUps:
         finally:
             self.is_running = False
             here.aim(is_warm_up=False)
-            renewal.end_test()
+            isolation.end_test()
 
     @contextmanager
     def call(self) -> Iterator[None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from devfix.errors import RuleError, UserError
 from devfix.registry.files import orphans, rule_files, too_deep
 from devfix.registry.loading import rule_at
-from devfix.rule_testing.checking.page_check import page_troubles
+from devfix.rule_testing.checking.page_check import page_problems
 from devfix.rule_testing.pages.page import PageError, read_page
 
 # What a rule may not import, and why: it only looks at a failure and at sources, in devfix's own process.
@@ -88,8 +88,8 @@ def _module(file: Path, ids: dict[str, Path]) -> Iterator[LintFinding]:
         return
     if ids.setdefault(rule.id, file.resolve()) != file.resolve():
         yield LintFinding(file, 0, f"is a second rule {rule.id}, beside {ids[rule.id]}")
-    for trouble in page_troubles(rule, page):
-        yield LintFinding(rule.page, 0, trouble.what)
+    for problem in page_problems(rule, page):
+        yield LintFinding(rule.page, 0, problem.what)
 
 
 def _parted(error: str, file: Path) -> tuple[int, str]:

@@ -51,16 +51,16 @@ class Watched:
         for helper in {path for path in saved if path.suffix == ".py"} - self.rules.keys():
             forget(helper)
             reload |= {path for path in self.rules if path.parent == helper.parent}
-        troubles = []
+        problems = []
         for path in sorted(reload):
             try:
                 self.rules[path] = reloaded(self.rules[path])
             except RuleError as error:
-                troubles.append(str(error))
+                problems.append(str(error))
                 concerned.discard(path)
             else:
                 concerned.add(path)
-        return [self.rules[path] for path in sorted(concerned)], troubles
+        return [self.rules[path] for path in sorted(concerned)], problems
 
 
 def saves(folders: Sequence[Path]) -> Iterator[set[Path]]:

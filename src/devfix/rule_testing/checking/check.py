@@ -14,7 +14,7 @@ from devfix.registry import Rule
 from devfix.rule_testing.checking.case_runs import CaseRuns
 from devfix.rule_testing.checking.format import differences, format_ending, format_failure, matches_failure
 from devfix.rule_testing.checking.proposal import Proposal, claimed_by, files_after, proposal_for
-from devfix.rule_testing.checking.results import Result, Trouble
+from devfix.rule_testing.checking.results import Problem, Result
 from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.sdk.trace.sites import locations_without_scope
@@ -30,20 +30,20 @@ def check(rule: Rule, case: Case, observer: CaseRunner) -> Result:
         return Result(rule.id, case, ())
     if case.failure is None or failure is None:
         what = "does not fail on a device" if case.failure is not None else "has no `failure`, but does not run clean"
-        return Result(rule.id, case, (Trouble(what, format_ending(run)),))
+        return Result(rule.id, case, (Problem(what, format_ending(run)),))
     text = format_failure(failure)
-    troubles = list(_compare_failure(case, text))
+    problems = list(_compare_failure(case, text))
     run = replace(run, failure=replace(second_look(case, observer, failure), claimed=claimed_by(case)))
     assert run.failure is not None
     proposal = proposal_for(rule, case, run.failure)
     runs = CaseRuns(case, observer)
-    if not troubles:  # what follows from another failure than the page's does not show anything about the page
-        troubles = [*map(Trouble, proposal.notes), *_judged(case, runs, run, proposal)]
+    if not problems:  # what follows from another failure than the page's does not show anything about the page
+        problems = [*map(Problem, proposal.notes), *_judged(case, runs, run, proposal)]
     first = proposal.patches[0] if proposal.patches else None
     return Result(
         rule=rule.id,
         case=case,
-        troubles=tuple(troubles),
+        problems=tuple(problems),
         failure_text=text,
         after=files_after(case, first) if first else None,
         safety=first.safety if first and case.after is not None else None,
@@ -53,11 +53,11 @@ def check(rule: Rule, case: Case, observer: CaseRunner) -> Result:
     )
 
 
-def _compare_failure(case: Case, text: str) -> Iterator[Trouble]:
+def _compare_failure(case: Case, text: str) -> Iterator[Problem]:
     if not case.failure:
-        yield Trouble("the page has no failure yet: --update writes it", text)
+        yield Problem("the page has no failure yet: --update writes it", text)
     elif not matches_failure(case.failure, text):
-        yield Trouble(
+        yield Problem(
             "the failure is not the one on the page", f"the page says:\n{case.failure}\nthe program says:\n{text}"
         )
 
@@ -71,20 +71,20 @@ def second_look(case: Case, observer: CaseRunner, failure: Failure) -> Failure:
     return replace(again.failure, scopes=again.watched) if again.failure else failure
 
 
-def _judged(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterator[Trouble]:
+def _judged(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterator[Problem]:
     diagnoses, patches = proposal.diagnoses, proposal.patches
     if case.after is None:
         for patch in patches[:1]:
             shown = differences(case.before, files_after(case, patch), "before", "change")
-            yield Trouble(f"must be left alone, but the rule would: {patch.title}", shown)
+            yield Problem(f"must be left alone, but the rule would: {patch.title}", shown)
         return
     if not diagnoses or not patches:
         blamed = f"blamed: {diagnoses[0].finding.reason}" if diagnoses else ""
-        yield Trouble(f"is not repaired: {proposal.why_nothing}", blamed)
+        yield Problem(f"is not repaired: {proposal.why_nothing}", blamed)
         return
     made = files_after(case, patches[0])
     if made != case.after_all:
-        yield Trouble(
+        yield Problem(
             "the first change is not `after`", differences(case.after_all, made, "after, on the page", "the rule's")
         )
     with ThreadPoolExecutor(1) as pool:
@@ -105,10 +105,10 @@ def _worlds(case: Case) -> list[World]:
     return [each for each in every if each == home or each.kind == "cpu" or each.current or each.device in claimed]
 
 
-def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[Trouble]:
+def _verdict(case: Case, patch: Patch, candidate: CandidateResult) -> Iterator[Problem]:
     # An unsure change is a guess that only a run can verify; a repair would reject it here.
     if candidate.verdict.outcome == "verified" or patch.safety == Safety.UNSURE:
         return
     shown = differences(case.before, files_after(case, patch), "before", "change")
     ending = f"{format_ending(candidate.run)}\n" if candidate.run.outcome is not Outcome.CLEAN else ""
-    yield Trouble(f"a change does not hold: {patch.title}: {candidate.verdict.reason}", f"{ending}{shown}")
+    yield Problem(f"a change does not hold: {patch.title}: {candidate.verdict.reason}", f"{ending}{shown}")

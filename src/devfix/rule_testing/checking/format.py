@@ -44,8 +44,8 @@ def format_ending(run: Run) -> str:
     if run.outcome is Outcome.FAILED and run.failure is not None:
         return format_failure(run.failure)
     ending = f"{run.outcome.value} in the world {run.world.name}"
-    trouble = "".join(f"\n{line}" for line in (*run.internal_errors, *run.notes))
-    return "\n".join([ending + trouble, *run.stderr.strip().splitlines()[-12:]])
+    problem = "".join(f"\n{line}" for line in (*run.internal_errors, *run.notes))
+    return "\n".join([ending + problem, *run.stderr.strip().splitlines()[-12:]])
 
 
 def differences(old: Mapping[str, bytes], new: Mapping[str, bytes], old_name: str, new_name: str) -> str:

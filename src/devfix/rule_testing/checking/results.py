@@ -10,7 +10,7 @@ from devfix.rule_testing.pages.case import Case
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Problem:
     """A problem of a case, in one line, with the evidence."""
 
     what: str
@@ -22,12 +22,12 @@ class Result:
     """The result of a case: `failure_text` is the actual failure, `after` the files after the rule's first change.
 
     `safety` is that change's; None if there is none, or should be none. `why_nothing` says why the rule changes
-    nothing, `remarks` what an author should know beside the troubles, `output` what the rule printed, with tracebacks.
+    nothing, `remarks` what an author should know beside the problems, `output` what the rule printed, with tracebacks.
     """
 
     rule: str
     case: Case
-    troubles: tuple[Trouble, ...]
+    problems: tuple[Problem, ...]
     failure_text: str = ""
     after: Mapping[str, bytes] | None = None
     safety: Safety | None = None

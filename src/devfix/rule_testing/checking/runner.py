@@ -24,7 +24,7 @@ from devfix.rule_testing.checking.folders import Folders
 from devfix.rule_testing.checking.format import format_ending
 from devfix.rule_testing.checking.preview import Preview
 from devfix.rule_testing.checking.proposal import claimed_by, proposal_for
-from devfix.rule_testing.checking.results import Result, Trouble
+from devfix.rule_testing.checking.results import Problem, Result
 from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.recording.case_runner import CaseRunner
 from devfix.rule_testing.recording.fingerprint import installed
@@ -74,7 +74,7 @@ class Bench:
         try:
             return check(rule, case, self._observer(case))
         except (OSError, UserError) as error:
-            return Result(rule.id, case, (Trouble("cannot be run", str(error)),))
+            return Result(rule.id, case, (Problem("cannot be run", str(error)),))
 
     def failure(self, case: Case) -> Failure | None:
         """Return the failure of a case's program, with all that a rule may query; None if there is none."""

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from devfix.rule_testing.checking.page_check import Judgement
-from devfix.rule_testing.checking.results import Result, Trouble
+from devfix.rule_testing.checking.results import Problem, Result
 
 
 def written(result: Result) -> str:
     """Return what is wrong with a case, one problem below the other, with the evidence indented."""
-    return "\n".join([*_lines(result.troubles, ""), *(f"note: {remark}" for remark in result.remarks)])
+    return "\n".join([*_lines(result.problems, ""), *(f"note: {remark}" for remark in result.remarks)])
 
 
 def judged(judgement: Judgement) -> str:
     """Return a rule and its cases, one line each, with the problems of those that failed."""
-    lines = [judgement.rule.id, *_lines(judgement.troubles, "  FAIL  ")]
+    lines = [judgement.rule.id, *_lines(judgement.problems, "  FAIL  ")]
     for result in judgement.results:
-        word = "FAIL" if result.troubles else "ok  "
-        nothing = result.why_nothing and result.case.after is None and not result.troubles
+        word = "FAIL" if result.problems else "ok  "
+        nothing = result.why_nothing and result.case.after is None and not result.problems
         why = f"  (left alone: {result.why_nothing})" if nothing else ""
-        lines += [f"  {word}  {result.case.name}{why}", *_lines(result.troubles, "        ")]
+        lines += [f"  {word}  {result.case.name}{why}", *_lines(result.problems, "        ")]
         lines += [f"        note: {remark}" for remark in result.remarks]
         if result.output:
             lines += ["        printed by the rule:", *_indented(result.output.rstrip("\n"), 12)]
@@ -35,8 +35,8 @@ def summed(
     `runs` is how many runs were made, and how many replayed.
     """
     results = [result for judgement in judgements for result in judgement.results]
-    failed = sum(bool(result.troubles) for result in results)
-    pages = sum(bool(judgement.troubles) for judgement in judgements)
+    failed = sum(bool(result.problems) for result in results)
+    pages = sum(bool(judgement.problems) for judgement in judgements)
     counted = ((failed, "failed"), (pages, "pages not in order"), (broken, "modules that are not rules"))
     bad = ", ".join(f"{number} {what}" for number, what in counted if number)
     made, replayed = runs or (0, 0)
@@ -44,11 +44,11 @@ def summed(
     return f"\n{len(judgements)} rules, {len(results)} cases: {bad or 'all pass'} ({seconds:.1f} s{told})"
 
 
-def _lines(troubles: Sequence[Trouble], start: str) -> Iterator[str]:
-    for trouble in troubles:
-        yield start + trouble.what
-        if trouble.shown:
-            yield from _indented(trouble.shown, len(start) + 4)
+def _lines(problems: Sequence[Problem], start: str) -> Iterator[str]:
+    for problem in problems:
+        yield start + problem.what
+        if problem.shown:
+            yield from _indented(problem.shown, len(start) + 4)
 
 
 def _indented(text: str, columns: int) -> Iterator[str]:

@@ -19,19 +19,19 @@ def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
     """Return the rules that targets name, each once, in order; the whole catalog without targets.
 
     A target is a path (a page, a module, a pack's folder or a folder of packs), a rule's id, or a pack. The path of an
-    installed rule selects that one; a module that is not a rule is skipped, with a line in `troubles`. Raises UserError
+    installed rule selects that one; a module that is not a rule is skipped, with a line in `problems`. Raises UserError
     if a target does not exist, or two rules have one id.
     """
     if not targets:
         return catalog
     known = {rule.path.resolve(): rule for rule in catalog.rules}
     found: dict[Path, Rule] = {}
-    troubles = Notes()
+    problems = Notes()
     for target in targets:
-        for rule in _named(target, catalog, known, troubles):
+        for rule in _named(target, catalog, known, problems):
             found[rule.path.resolve()] = rule
     _refuse_twins(found.values())
-    return Catalog(tuple(found.values()), tuple(troubles))
+    return Catalog(tuple(found.values()), tuple(problems))
 
 
 def _refuse_twins(rules: Iterable[Rule]) -> None:
@@ -73,7 +73,7 @@ def cases_of(rule: Rule) -> Sequence[Case]:
         return ()
 
 
-def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: Notes) -> Iterator[Rule]:
+def _named(target: str, catalog: Catalog, known: dict[Path, Rule], problems: Notes) -> Iterator[Rule]:
     if not Path(target).exists():
         if target.endswith((*SUFFIXES, ".md")):
             raise UserError(f"{target}: no such file")
@@ -83,7 +83,7 @@ def _named(target: str, catalog: Catalog, known: dict[Path, Rule], troubles: Not
         try:
             yield known.get(file.resolve()) or rule_at(file)
         except RuleError as error:
-            troubles.add(str(error))
+            problems.add(str(error))
 
 
 def rule_for_page(page: Path) -> Rule:

@@ -110,7 +110,7 @@ def _verified(rule: Rule, case: Case, failure: Failure, proposal: Proposal, benc
     if not proposal.patches:
         return ()
     expected = replace(case, failure=format_failure(failure), after=files_after(case, proposal.patches[0]))
-    return tuple(each.what for each in bench.check(rule, expected).troubles)
+    return tuple(each.what for each in bench.check(rule, expected).problems)
 
 
 def _with(answer: Answer, **values: object) -> Answer:

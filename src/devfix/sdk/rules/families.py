@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import libcst as cst
 
@@ -12,10 +12,12 @@ from devfix.model import Confidence, Event, Finding, Safety, SourceLocation
 from devfix.sdk.changes import Change, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource
 from devfix.sdk.fixes.modules import root_modules
-from devfix.sdk.rules.rule import OperandRule, Rule
+from devfix.sdk.rules.rule import OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import Site
 from devfix.source import File, last_name
+
+Evidence = TypeVar("Evidence")
 
 
 class CreationRule(OperandRule):
@@ -110,6 +112,41 @@ class ModuleRule(OperandRule):
     @abstractmethod
     def fix(self, ctx: Context) -> Iterator[Change]:
         """Yield the changes where modules are constructed, best first."""
+
+
+class EvidenceRule(OperandRule, Generic[Evidence]):
+    """A rule that searches for evidence against an operand: it says both why the operand is wrong and what to change.
+
+    >>> class Passed(EvidenceRule[Site]):
+    ...     message = "{name} is passed on from {device}."
+    ...     def search(self, ctx): return next(ctx.uses(), None)
+    ...     def fix(self, ctx, found): return found.move_argument()
+    >>> Passed().diagnose(ctx).reason, [each.title for each in Passed().propose(ctx)][0]
+    ('`positions` is passed on from cpu.', 'Move `positions` to `x.device`')
+    """
+
+    def explain(self, ctx: Context) -> str:
+        """Return what `describe` says of the evidence; "" without any."""
+        found = self.search(ctx)
+        return self.describe(ctx, found) if found else ""
+
+    def propose(self, ctx: Context) -> Iterator[Change]:
+        """Yield what `fix` yields for the evidence."""
+        found = self.search(ctx)
+        if found:
+            yield from self.fix(ctx, found)
+
+    @abstractmethod
+    def search(self, ctx: Context) -> Evidence | None:
+        """Return the evidence against the operand in view; None, or what is empty, if there is none."""
+
+    def describe(self, ctx: Context, found: Evidence) -> str:
+        """Return why the operand is wrong, by the evidence; "" if another rule applies."""
+        return fill_message(self.message, ctx)
+
+    @abstractmethod
+    def fix(self, ctx: Context, found: Evidence) -> Iterator[Change]:
+        """Yield the changes that the evidence suggests, best first."""
 
 
 class SourceRule(OperandRule):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from devfix.model import Confidence, Failure, Finding, SourceLocation
@@ -107,7 +108,8 @@ class OperandRule(Rule):
 class FailureRule(Rule):
     """A rule for one kind of failure whose location shows what is wrong.
 
-    `device` is where the operand should be. With `needs_location = False`, failures outside of owned code match too.
+    `device` is where the operand should be. With `needs_location = False`, failures outside of owned code match too. A
+    `pattern` must be in the failure's message; its named groups are placeholders of `message` and `device`.
 
     >>> class Forked(FailureRule):
     ...     failure_kind, message, device = "fork", "{failed_at} runs in a forked process.", "cpu"
@@ -120,11 +122,14 @@ class FailureRule(Rule):
     failure_kind: ClassVar[str]
     device: ClassVar[str] = ""
     needs_location: ClassVar[bool] = True
+    pattern: ClassVar[re.Pattern[str] | None] = None
     message: ClassVar[str] = ""
 
     def diagnose(self, ctx: Context) -> Finding | None:
         """Return the finding if the failure is of the rule's kind."""
         if ctx.failure.kind != self.failure_kind or (self.needs_location and ctx.failure.at is None):
+            return None
+        if self.pattern is not None and self.pattern.search(ctx.failure.message) is None:
             return None
         ctx = ctx.view(self.find_operand(ctx.failure))
         reason = self.explain(ctx)
@@ -136,11 +141,16 @@ class FailureRule(Rule):
 
     def explain(self, ctx: Context) -> str:
         """Return why it fails; "" if another rule applies."""
-        return fill_message(self.message, ctx)
+        return fill_message(self.message, ctx, self.groups(ctx))
 
     def locate(self, ctx: Context) -> str:
         """Return the device on which the operand should be."""
-        return self.device
+        return self.device.format_map(self.groups(ctx))
+
+    def groups(self, ctx: Context) -> dict[str, str]:
+        """Return the named groups that the pattern finds in the failure's message."""
+        found = self.pattern.search(ctx.failure.message) if self.pattern is not None else None
+        return found.groupdict() if found is not None else {}
 
 
 class CallRule(FailureRule):
@@ -164,8 +174,8 @@ class CallRule(FailureRule):
         """Yield the changes at the call that failed, best first."""
 
 
-def fill_message(message: str, ctx: Context) -> str:
-    """Return the message of a rule with the placeholders for the operand in view filled in.
+def fill_message(message: str, ctx: Context, more: Mapping[str, str] | None = None) -> str:
+    """Return the message of a rule with the placeholders for the operand in view, and `more` of them, filled in.
 
     >>> fill_message("{name} is on {device}.", ctx)
     '`positions` is on cpu.'
@@ -180,7 +190,7 @@ def fill_message(message: str, ctx: Context) -> str:
             "op": ctx.creation.op.removeprefix("aten::") if ctx.creation is not None else "",
             "made_at": _show(ctx.created_at),
         }
-    return message.format_map(words)
+    return message.format_map({**words, **(more or {})})
 
 
 def _show(place: SourceLocation | None) -> str:

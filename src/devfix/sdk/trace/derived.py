@@ -71,6 +71,11 @@ class StoredAttribute:
         return made[-1] if made else next(iter(self.history), None)
 
     @property
+    def module_type(self) -> str:
+        """The class of the object if it is a module; else ""."""
+        return self.module.type if self.module is not None else ""
+
+    @property
     def places(self) -> tuple[SourceLocation, ...]:
         """The calls that were running when `maker` made it, innermost first."""
         return self.maker.places if self.maker is not None else ()

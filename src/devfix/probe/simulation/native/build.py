@@ -74,9 +74,9 @@ def build(path: str, torch: str) -> bool:
         with tempfile.TemporaryDirectory(prefix=_BUILDING, dir=os.path.dirname(path)) as temporary:
             environment = {**os.environ, "TMPDIR": temporary}
             made = os.path.join(temporary, "devfix_native.so")
-            trouble = _compile(made, torch, environment) or _try(made, torch, environment)
-            if trouble:
-                _write(f"{path}.failed", trouble)
+            problem = _compile(made, torch, environment) or _try(made, torch, environment)
+            if problem:
+                _write(f"{path}.failed", problem)
                 return False
             shutil.copyfile(made, f"{path}.new")
             os.chmod(f"{path}.new", 0o700)
