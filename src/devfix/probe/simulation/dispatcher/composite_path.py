@@ -24,7 +24,8 @@ _grad = torch.is_grad_enabled
 _casting = torch.is_autocast_enabled
 _functorch = torch._C._functorch.maybe_current_level
 _tracing = torch._C._get_tracing_state
-_hooks_of_saved = torch._C._autograd._top_saved_tensors_default_hooks
+# Releases before 2.7 cannot be asked: they may have hooks, and C++ alone knows.
+_hooks_of_saved = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", bool)
 PLAIN = (Tensor, torch.nn.Parameter)
 # Not empty once autocast was used or operators are watched: a query costs as much as a small operator.
 listening: list[Any] = []
