@@ -6,6 +6,7 @@ the `Lazy` key (never reached, since the dispatch mode comes first) prevents tha
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
@@ -70,22 +71,25 @@ def _attention(original: Any) -> Any:
         gpu = query._devfix_gpu
         others = [item for item in (key, value, attn_mask) if item is not None]
         rest = (attn_mask, dropout_p, is_causal)
-        if gpu >= 0 and not torch.backends.cuda.math_sdp_enabled():
-            attention.check(query, key, value, attn_mask, is_causal, enable_gqa)
         casts = torch.is_autocast_enabled(kinds.now().name)
         apart = casts or gpu < 0 or any(overridden(item) or item._devfix_gpu != gpu for item in (query, *others))
+        fused = gpu >= 0 and not torch.backends.cuda.math_sdp_enabled() and kinds.now().is_cuda
+        if fused:
+            one, two, three, mask = (_cast(item) if casts else item for item in (query, key, value, attn_mask))
+            attention.check(attention.Asked(one, two, three, mask, dropout_p, is_causal, enable_gqa))
         if apart or _asks_gradient(attn_mask) or dropout_p:
-            return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
-        fused = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()
+            with _by_math() if fused else contextlib.nullcontext():
+                return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
+        by_flash = torch.backends.cuda.flash_sdp_enabled() or torch.backends.cuda.math_sdp_enabled()
         if (
-            fused
+            by_flash
             and composite_path.possible(query, key, value)
             and (attn_mask is None or composite_path.possible(attn_mask))
         ):
             keywords = {"scale": scale, "enable_gqa": enable_gqa}
             return composite_path.run(original, _func, (query, key, value, *rest), keywords, gpu)
-        if not fused:
-            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):  # the only backend of the CPU
+        if not by_flash:
+            with _by_math():
                 return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         choice = aten._fused_sdp_choice(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)
         if choice != 1:
@@ -108,6 +112,18 @@ def _connectionist(original: Any) -> Any:
         return original(log_probs, targets, *both, *args, **kw)
 
     return ctc_loss
+
+
+def _by_math() -> Any:
+    """Choose the backend that the CPU has for all tensors, where CUDA has one for these."""
+    return torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH)
+
+
+def _cast(tensor: Any) -> Any:
+    """Return a tensor as autocast hands it to attention, as far as the choice of a kernel can tell."""
+    if not isinstance(tensor, Tensor) or not tensor.is_floating_point() or tensor.dtype is torch.float64:
+        return tensor
+    return tensor.detach().to(torch.get_autocast_dtype(kinds.now().name))
 
 
 def _asks_gradient(mask: Any) -> bool:
