@@ -7,7 +7,7 @@ import torch
 from ..config import LiftConfig
 from ..simulation.accelerators import kinds
 from . import devices, left, modules, whose
-from .findings import kept, marks, replaced, silent, stale
+from .findings import handled, kept, marks, replaced, silent, stale
 from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects
 
 
@@ -21,6 +21,8 @@ def install(order: LiftConfig) -> None:
     for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept, replaced):
         subject.install()
     silent.install(order.strict, order.places)
+    if not order.twice:  # a warm-up catches what it meets
+        handled.install()
     mixtures.go_past(order.past)
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)
