@@ -14,11 +14,10 @@ from ...capture import kinds
 from ...capture.failure_recorder import MARK
 from ...simulation import hooks
 from ...simulation.patching import undo_with
-from ..inputs.mixtures import MIXED
 from ..whose import HANDLER, Whose, kind_of
 from . import blame, silent
 
-_KINDS = MIXED | {"generator-device", "gradient-device", "incompatible-data", "optimizer-state"}
+_KINDS = kinds.MIXED | {"generator-device", "gradient-device", "incompatible-data", "optimizer-state"}
 _MOST = 5  # of one test
 _raised: dict[int, BaseException] = {}  # by the number of the failure
 
