@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from searches import FINDS, find, searched_repository
+from searches import FINDS, searched_repository
 from waiting import with_enough_time
 
 from devfix.find.coverage import Coverage
+from devfix.find.find import FindOptions, prepared
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
+from devfix.find.search import CPU
 from devfix.find.suites import Suite, SuiteKind
 from devfix.model import Outcome, Run, World
+from devfix.workspace import Repository
 
 WAITS = """
 import time, torch
@@ -62,12 +65,16 @@ def test_what_has_no_result_lifted_is_not_asked_for_again() -> None:
 @pytest.mark.slow
 def test_a_test_that_waits_on_the_cpu_does_not_hide_what_comes_after(tmp_path: Path) -> None:
     root = searched_repository(tmp_path, a_waits=WAITS, b_finds=FINDS)
-
-    def search(budget: float) -> dict[str, Any]:
-        return find(root, "--timeout", "1h", "--budget", f"{budget}s", "--no-silent")
-
-    told = with_enough_time(search, lambda told: bool(told["findings"]), 60)
-    assert [found["line"] for found in told["findings"]] == [5]
-    assert (
-        "tests/test_a_waits.py::test_waits ran until the time of a run was over, and was left out; " in told["notes"][0]
-    )
+    asked = FindOptions(python=sys.executable, timeout=3600.0, silent=frozenset(), gpus=1)
+    with prepared(Repository.open(root), asked, lambda title, told: None, lambda title: None) as (search, (suite,)):
+        waiting = "tests/test_a_waits.py::test_waits"
+        begun = with_enough_time(
+            lambda seconds: search.runner.run(suite, CPU, seconds), lambda done: done.tests.running == waiting, 4
+        )
+        assert begun.is_cut and not begun.tests.results
+        search.coverage[suite] = Coverage(suite)
+        search.coverage[suite].add_control(begun)
+        search.look(suite)
+        (note,) = search.coverage[suite].notes()
+    assert [cause.place.line for cause in search.causes] == [5]
+    assert note.startswith(f"{waiting} ran until the time of a run was over, and was left out; ")

@@ -17,6 +17,7 @@ from devfix.report.find_types import CauseKind, Confidence
 from devfix.sdk import Sources
 
 RAISES: CauseKind = "raises"
+HANDLED: CauseKind = "handled"
 UNEXPLAINED = ""
 HOST = "cpu"
 NOWHERE = SourceLocation("", 1)
@@ -63,6 +64,11 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
         past=seen.past,
         made=origin.made if origin else (),
     )
+
+
+def handled_cause(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
+    """Return the cause of a failure that the code under test, or the test, has caught."""
+    return replace(cause_of(failure, seen, diagnoses, is_test), kind=HANDLED)
 
 
 def stale_cause(failure: Failure, served: Served, seen: Seen, diagnoses: tuple[Diagnosis, ...]) -> Cause:
@@ -125,14 +131,12 @@ def confirmed_silent(
     return cause if failure is None else replace(cause, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
 
 
-def confirmed(cause: Cause, again: Failure | None, is_test: IsTest) -> Cause:
-    """Return a cause with the result of its first test, run alone; None if that passed."""
-    first = cause.failure
-    is_same = again is not None and first is not None and again.kind == first.kind
-    is_same = is_same and again is not None and _place(_failing(again, is_test)) == _place(cause.failing)
-    if not is_same:
+def confirmed(cause: Cause, again: Iterable[Failure], is_test: IsTest) -> Cause:
+    """Return a cause with the result of its first test, run alone: the failures that it ended by or caught."""
+    first, at = cause.failure, _place(cause.failing)
+    if first is None or not any(each.kind == first.kind and _place(_failing(each, is_test)) == at for each in again):
         return replace(cause, confirmed=False, confidence="low")
-    confidence: Confidence = "high" if cause.rule else "medium"
+    confidence: Confidence = "high" if cause.rule and cause.kind == RAISES else "medium"
     return replace(cause, confirmed=True, confidence=confidence)
 
 

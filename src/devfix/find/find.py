@@ -37,7 +37,7 @@ class FindOptions:
     """The options of a search; `budget` counts seconds for all, `timeout` for one test, `known` is the baseline.
 
     `silent` asks for what fails nowhere, too, of these kinds. Inputs lie on GPUs of the kind `device`: on one, and on
-    the second of two if `gpus` is 2.
+    the second of two if `gpus` is 2. `include_handled` asks for failures that are caught, too.
     """
 
     python: str | None = None
@@ -51,6 +51,7 @@ class FindOptions:
     silent: frozenset[SilentKind] = frozenset(SilentKind)
     device: DeviceType = DeviceType.CUDA
     gpus: int = 2
+    include_handled: bool = True
 
 
 def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str], None]) -> FindReport:
@@ -114,7 +115,7 @@ def prepared(
         suite_runner = SuiteRunner(runner, options, scratch, show)
         sources = _sources(repository, notes)
         given = (suite_runner, catalog.rules, sources, asked.budget, step, asked.silent, notes, worlds, keeps_tensors)
-        yield Search(*given), found
+        yield Search(*given, includes_handled=asked.include_handled), found
 
 
 def _sources(repository: Repository, notes: Notes) -> Sources:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from devfix.find.records import Cause, Line
 
-_KINDS = ("raises", "not-moved", "stale-cache", "result-on-host")  # of several of one tensor, the first tells most
+# Where one tensor shows in several ways, the first of these tells most.
+_KINDS = ("raises", "handled", "not-moved", "stale-cache", "result-on-host")
 
 
 def grouped(causes: Iterable[Cause]) -> list[Cause]:

@@ -20,6 +20,7 @@ from devfix.model import Failure, Outcome, Run, World
 from devfix.process.tempdirs import temporary_folder
 from devfix.trace import read_all
 
+HANDLED = "handled"  # the folder in which the plugin writes what was caught
 MARKED = "marked"  # the plugin diagnoses nothing itself
 USAGE = 4  # pytest's exit code
 _LOOK = 0.5  # seconds between two looks at what is written
@@ -38,10 +39,14 @@ class PassOptions:
 
 @dataclass
 class PassResult:
-    """The result of a run: its tests, the failures by the test that they failed, and how it ended."""
+    """The result of a run: its tests, the failures by the test that they failed, and how it ended.
+
+    `handled` are the failures that were caught, each with its test.
+    """
 
     tests: TestResults
     failures: dict[str, Failure] = field(default_factory=dict)
+    handled: list[tuple[str, Failure]] = field(default_factory=list)
     silent: list[tuple[str, SilentFinding]] = field(default_factory=list)
     served: dict[str, Served] = field(default_factory=dict)
     run: Run | None = None
@@ -137,7 +142,8 @@ class SuiteRunner:
             tracked = self.runner.tracked
             return PassResult(
                 told,
-                _failures(folder, tree.path, tracked),
+                dict(_failures(folder, tree.path, tracked)),
+                list(_failures(folder / HANDLED, tree.path, tracked)),
                 list(_silent(told, tree.path, tracked)),
                 dict(_served(told, tree.path, tracked)),
                 run,
@@ -209,18 +215,21 @@ def _inside(tree: Path, path: str) -> str:
     return path if found.startswith("..") else found
 
 
-def _failures(folder: Path, tree: Path, tracked: frozenset[str]) -> dict[str, Failure]:
-    """Return the failures of devices that tests ended in, by the test; read before the worktree changes."""
+def _failures(folder: Path, tree: Path, tracked: frozenset[str]) -> Iterator[tuple[str, Failure]]:
+    """Yield the failures of devices that a folder tells of, each with its test; read before the worktree changes."""
     order = folder / "order.json"
     order.unlink(missing_ok=True)
     traces, _ = read_all(folder, tree, tracked)
-    return {each.failure.test: each.failure for each in traces if each.failure is not None and each.failure.test}
+    for each in traces:
+        if each.failure is not None and each.failure.test:
+            yield each.failure.test, each.failure
 
 
 def merge(found: PassResult, part: PassResult) -> None:
     """Add the results of one run to those of others of the same tests."""
     found.run = part.run
     found.failures.update(part.failures)
+    found.handled.extend(part.handled)
     found.silent.extend(part.silent)
     found.served.update(part.served)
     found.tests.results.update(part.tests.results)

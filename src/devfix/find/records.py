@@ -56,6 +56,11 @@ class Cause:
         return self.evidence is not None
 
     @property
+    def is_strict(self) -> bool:
+        """True if its tests fail by it in a strict run alone."""
+        return self.is_silent or self.kind == "handled"
+
+    @property
     def is_seen_on_one(self) -> bool:
         """True if its tests show it in a world with one GPU."""
         return any(device.endswith(":0") for device in self.devices)
@@ -72,7 +77,7 @@ class Cause:
 
     def _options(self, at: str) -> tuple[str, ...]:
         warmed_up = ("--lift-twice",) if self.is_twice else ()
-        return (*warmed_up, f"--lift-strict-at={self.place.path}:{at}") if self.is_silent else warmed_up
+        return (*warmed_up, f"--lift-strict-at={self.place.path}:{at}") if self.is_strict else warmed_up
 
     @property
     def key(self) -> tuple[str, str, int, str]:

@@ -16,6 +16,7 @@ from devfix.find.causes import (
     cause_of,
     explained,
     failing_place,
+    handled_cause,
     silent_cause,
     stale_cause,
 )
@@ -70,6 +71,7 @@ class Search:
     notes: Notes
     worlds: tuple[World, ...]
     keeps_tensors: bool = True
+    includes_handled: bool = True
     began: float = field(default_factory=time.monotonic)
     seconds: dict[str, float] = field(default_factory=dict)
     processor_seconds: dict[str, float] = field(default_factory=dict)
@@ -181,6 +183,10 @@ class Search:
                 cause = cause_of(failure, seen, self._explained(failure), is_in_test)
                 if not (run.past and self._is_known(cause)):
                     self.found.append((cause, suite))
+        if self.includes_handled and not run.is_twice:
+            for test, failure in done.handled:
+                seen = Seen(test, suite.kind, device, past=run.past)
+                self.found.append((handled_cause(failure, seen, self._explained(failure), is_in_test), suite))
         wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.is_twice else self.silent
         self.found += [
             (silent_cause(each, Seen(test, suite.kind, device, run.is_twice, run.past)), suite)

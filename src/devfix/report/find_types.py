@@ -12,7 +12,7 @@ from devfix.model.report import ReportOutcome
 from devfix.report.failure_types import Count, FailureRecord, Line
 from devfix.report.types import ErrorRecord
 
-CauseKind = Literal["raises", "result-on-host", "not-moved", "stale-cache"]
+CauseKind = Literal["raises", "handled", "result-on-host", "not-moved", "stale-cache"]
 # How likely users meet a finding: high if it came again alone and a rule explains it, medium if it came again alone.
 Confidence = Literal["high", "medium", "low"]
 Tests = Annotated[tuple[str, ...], Meta(min_length=1)]

@@ -131,6 +131,12 @@ def find(
         ),
     ] = None,
     no_silent: Annotated[bool, typer.Option("--no-silent", help="Leave out what fails nowhere.")] = False,
+    include_handled: Annotated[
+        bool,
+        typer.Option(
+            "--include-handled/--no-handled", help="Look for device failures, too, that the code or the test catches."
+        ),
+    ] = True,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -176,6 +182,7 @@ def find(
         silent=frozenset() if no_silent else frozenset(silent or SilentKind),
         device=choice.device,
         gpus=gpus or 2,
+        include_handled=include_handled,
     )
     with _progress() as (show, step):
         report = search(path, asked, show, step)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+# Those of tensors on two devices that one operator was given.
+MIXED = frozenset({"device-mismatch", "index-device", "input-weight-type", "recurrent-state", "lengths-device"})
 _KINDS = [
     ("pin-memory", r"cannot pin '|only dense CPU tensors can be pinned|[Nn]eed to provide pin_memory allocator"),
     ("index-device", r"indices should be either on |either on cpu or on the same device as the indexed tensor"),

@@ -1,4 +1,4 @@
-"""What the code under test makes while it is imported, which belongs to no call: the first test may import a module.
+"""Tensors that the code under test makes at its import belong to no call: the first test may import a module.
 
 A number among these, a tensor without dimensions, stays on the host for good, and works with tensors on any GPU.
 """

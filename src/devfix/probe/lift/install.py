@@ -7,8 +7,8 @@ import torch
 from ..config import LiftConfig
 from ..simulation.accelerators import kinds
 from . import devices, left, modules, whose
-from .findings import kept, marks, replaced, silent, stale
-from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects
+from .findings import handled, kept, marks, replaced, silent, stale
+from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects, registered, scripted
 
 
 def install(order: LiftConfig) -> None:
@@ -18,9 +18,12 @@ def install(order: LiftConfig) -> None:
         return
     devices.aim(order.device)
     left.install(order.device != 0 and not order.twice)
-    for subject in (factories, generators, modules, objects, hosts, loaders, mixtures, marks, kept, replaced):
+    inputs = (factories, generators, modules, objects, hosts, loaders, mixtures, registered, scripted)
+    for subject in (*inputs, marks, kept, replaced):
         subject.install()
     silent.install(order.strict, order.places)
+    if not order.twice:  # a warm-up catches what it meets
+        handled.install()
     mixtures.go_past(order.past)
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 from ..capture import failure
 from ..lift import boundaries
-from ..lift.findings import blame, marks, silent, stale
+from ..lift.findings import blame, handled, marks, silent, stale
 from ..lift.inputs import mixtures
 from ..simulation.accelerators import devices, randomness, real_accelerator
 from ..simulation.patches.accelerators import memory
@@ -67,6 +68,7 @@ def begin_test() -> None:
     bootstrap.forget_repeats()
     boundaries.forget()
     silent.take()
+    handled.take()
 
 
 def failed_test(exception: BaseException) -> dict[str, Any] | None:
@@ -86,6 +88,23 @@ def blamed(trace: dict[str, Any], exception: BaseException | None) -> tuple[str,
 def silent_findings() -> list[dict[str, Any]]:
     """Return and forget what the current test has shown without failing."""
     return silent.take()
+
+
+def handled_failures(exception: BaseException | None) -> Iterator[tuple[BaseException, dict[str, Any]]]:
+    """Yield and forget the failures of the code under test that the current test has not ended by, with their traces.
+
+    `exception` is what ended it. In a strict run each is the exception as it was raised, else one with its marks alone.
+    """
+    ended = handled.numbers(exception)
+    for each in handled.take():
+        trace = None if ended & handled.numbers(each) else bootstrap.trace_of(each)
+        if trace is not None and blame.blame(trace["failure"], each)[0] == blame.FINDING:
+            yield each, trace
+
+
+def fails_by(trace: dict[str, Any]) -> bool:
+    """Return whether a test fails by a failure that was caught, as its trace has it."""
+    return silent.is_strict() and handled.fails(trace["failure"])
 
 
 def is_strict() -> bool:

@@ -22,6 +22,7 @@ from devfix.pytest_gpus.world import SuiteWorld
 
 PROPERTY = "devfix_lift"
 SILENT = "devfix_lift_silent"
+HANDLED = "handled"  # the folder of the failures that were caught
 _GPU = re.compile(r"cuda|\b(mps|xpu)\b")
 
 
@@ -81,6 +82,20 @@ class LiftedTests:
             pass  # it came between the test's end and ours
         if outcome is not None and isinstance(outcome.excinfo and outcome.excinfo[1], TestTimeout):
             outcome.force_exception(pytest.fail.Exception(str(outcome.excinfo[1]), pytrace=False))
+        if outcome is not None and not self._warm_ups.is_running:
+            self._look_at_handled(item, outcome)
+
+    def _look_at_handled(self, item: pytest.Item, outcome: Any) -> None:
+        """Record the device failures that were caught in a test; one of a place where they count fails it."""
+        here = probe("session.state_snapshot")
+        if here is None or not here.is_lifted():
+            return
+        for error, trace in here.handled_failures(outcome.excinfo and outcome.excinfo[1]):
+            if here.fails_by(trace) and outcome.excinfo is None:
+                outcome.force_exception(error)
+            elif (folder := self._folder) is not None:
+                (folder / HANDLED).mkdir(exist_ok=True)
+                _write_trace(folder / HANDLED, trace, item)
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
@@ -103,11 +118,7 @@ class LiftedTests:
         told = {"kind": kind, "reason": reason, "at": at, "served": here.served(error)}
         report.user_properties.append((PROPERTY, told))
         if (folder := self._folder) is not None and trace is not None:
-            trace["failure"]["test"] = item.nodeid
-            name = f"{os.getpid()}-{time.monotonic_ns()}.json"
-            text = json.dumps(trace, default=str)
-            (folder / name).write_text(text, "utf-8", "backslashreplace")
-            told["trace"] = name
+            told["trace"] = _write_trace(folder, trace, item)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Count; the process that reports does it, for all workers."""
@@ -170,6 +181,14 @@ class LiftedTests:
         if (folder := self._folder) is not None:
             with open(folder / "results.jsonl", "a", encoding="utf-8") as file:
                 file.write(json.dumps(told) + "\n")
+
+
+def _write_trace(folder: Path, trace: dict[str, Any], item: pytest.Item) -> str:
+    """Write the trace of a test's failure into a folder, and return the name of the file."""
+    trace["failure"]["test"] = item.nodeid
+    name = f"{os.getpid()}-{time.monotonic_ns()}.json"
+    (folder / name).write_text(json.dumps(trace, default=str), "utf-8", "backslashreplace")
+    return name
 
 
 def _raised(error: BaseException) -> BaseException:

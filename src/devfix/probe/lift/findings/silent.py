@@ -130,6 +130,11 @@ def note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribut
         told = {"kind": kind, "path": path, "line": line, "function": function, "attribute": attribute}
         entered = {"path": call.path, "line": call.line}
         _found.setdefault((kind, path, line), {**told, "call": call.name, "entered": entered})
+    return fails_at(path, line, function)
+
+
+def fails_at(path: str, line: int, function: str) -> bool:
+    """Return whether a strict run fails by what is found at a place."""
     return not _Mode.places or (path, str(line)) in _Mode.places or (path, function) in _Mode.places
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from ...capture.kinds import MIXED
 from ...capture.kinds import kind_of as kind_of_failure
 from ...provenance import records
 from ...simulation import hooks
@@ -85,7 +86,7 @@ def _going_on(before: Any) -> Any:
     def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
         module, target = _WarmUp.module, devices.target()
         strays = set() if module is None else _creations((args, kwargs), target)
-        is_mixed = bool(strays) and kind_of_failure(str(error)) in mixtures.MIXED
+        is_mixed = bool(strays) and kind_of_failure(str(error)) in MIXED
         if not is_mixed or _is_left_behind(module, strays, target):
             return before(error, func, args, kwargs)
         return mixtures.run_on(torch.device(target.type, stale.OTHER), func, args, kwargs)

@@ -23,8 +23,6 @@ from ..given import Given
 from ..whose import Whose, kind_of, nearest
 from . import generators
 
-MIXED = frozenset({"device-mismatch", "index-device", "input-weight-type", "recurrent-state", "lengths-device"})
-
 _COMPARES = frozenset({"eq", "ne", "equal", "allclose", "isclose"})  # a test looks at what it compares
 
 
@@ -40,9 +38,9 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
     kind = kinds.kind_of(str(error))
     if kind == "generator-device":
         return _with_twin(func, args, kwargs)
-    if kind in MIXED and Smoothed.past and _is_past(sys._getframe(1)):
+    if kind in kinds.MIXED and Smoothed.past and _is_past(sys._getframe(1)):
         return run_on(_place(args), func, args, kwargs)
-    if kind not in MIXED:
+    if kind not in kinds.MIXED:
         return hooks.FAILED
     if nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
         return _with_moved(func, args, kwargs)

@@ -87,6 +87,8 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
         yield Text(f"> {one_line(finding.source)}")
     if finding.evidence is not None:
         yield Text(_shown_by(finding.evidence))
+    if finding.kind == "handled":
+        yield Text("The exception is caught: the test goes on without what failed.")
     if fix := finding.fix:
         yield from _render_fix(fix)
     tests = finding.tests
@@ -157,7 +159,8 @@ def summary(finding: CauseRecord) -> str:
     failure = finding.failure
     if failure is None or finding.evidence is not None:
         return f"{finding.kind}: {finding.title}"
-    return f"{failure.exception}: {failure.message}"
+    caught = "caught: " if finding.kind == "handled" else ""
+    return f"{caught}{failure.exception}: {failure.message}"
 
 
 def find_outputs(data: FindRecord) -> str:
@@ -180,6 +183,6 @@ def find_commands(data: FindRecord) -> str:
         words = one_line(summary(each), 400)
         told = f"{words}\nSeen at {each.failing.path}:{each.failing.line} in {len(each.tests)} tests"
         where = {"file": each.path, "line": str(each.line)} if not each.path.startswith("/") else {}
-        severity = "error" if each.evidence is None else "warning"  # nothing fails by a silent one
+        severity = "error" if each.kind == "raises" else "warning"  # nothing fails by the others
         lines.append(command(severity, told, {**where, "title": f"devfix: {each.rule or each.title}"}))
     return "".join(line + "\n" for line in lines)
