@@ -65,6 +65,7 @@ from devfix.source.edits.expressions import (
 from devfix.source.edits.imports import with_import
 from devfix.source.edits.statements import add_method, insert_after, insert_before, remove_statement, replace_statement
 from devfix.source.queries.bound_names import is_bound, is_local
+from devfix.source.queries.keyed_caches import KeyedCache, keyed_caches
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of
@@ -72,7 +73,7 @@ from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.writes import is_written
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.5"
+__version__ = "2.6"
 
 __all__ = [
     "FACTORIES",
@@ -96,6 +97,7 @@ __all__ = [
     "Finding",
     "FixSite",
     "Frame",
+    "KeyedCache",
     "ModuleOwner",
     "ModuleRule",
     "MovedAway",
@@ -159,6 +161,7 @@ __all__ = [
     "is_written",
     "is_written_to",
     "join_changes",
+    "keyed_caches",
     "largest_misplaced_module",
     "last_data_event",
     "last_name",
