@@ -190,7 +190,7 @@ def _device_argument(node: ast.AST | None) -> str:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a function stores beyond the call where there is none yet, and where.
+    """A statement by which a function stores a value beyond the call, where there is none yet.
 
     `keys` is what it assigns to the names in `target`, and `test` the condition.
     """
