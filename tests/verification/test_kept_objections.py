@@ -39,8 +39,9 @@ def test_a_value_that_is_stored_for_later_calls(body: str, expected: str) -> Non
 )
 def test_what_a_module_computes_once(decorator: str, expected: str) -> None:
     text = HEAD + f"    @{decorator}\n    def ramp(self):\n        return torch.arange(4)\n"
-    change = ("torch.arange(4)", "torch.arange(4, device=self.linear.weight.device)")
-    assert strengths(text, change, {}) == ([expected] if expected else [])
+    for device in ("self.linear.weight.device", "next(self.parameters()).device"):
+        change = ("torch.arange(4)", f"torch.arange(4, device={device})")
+        assert strengths(text, change, {}) == ([expected] if expected else [])
     weak = ["weak"] if expected else []
     assert strengths(text.replace("(torch.nn.Module)", ""), change, {}) == weak  # which nobody moves
 

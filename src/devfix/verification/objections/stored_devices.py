@@ -23,7 +23,7 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if what.kind == "call" and what.name not in ("to", "cuda"):
         return
     device = device_of(what)
-    name = device.split(".")[0].split("[")[0]
+    name = device.removeprefix("next(").split(".")[0].split("[")[0]
     is_moved = name == "self" and _is_module_class(what.owner, code)
     if name not in ["self", *parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
         return
