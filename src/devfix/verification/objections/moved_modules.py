@@ -99,8 +99,8 @@ def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iter
             yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
     lines, line = code.lines(what.path), getattr(what.node, "lineno", 0)
     above = [each.strip() for each in lines[max(line - 2, 0) : line - 1] if each.strip().startswith("#")]
-    for each in [*lines[line - 1 : line], *above] if line else ():
-        if (said := _STAYS_HERE.search(each)) and not _DOUBT.search(said.string[said.start() :]):
+    for comment in [*lines[line - 1 : line], *above] if line else ():
+        if (said := _STAYS_HERE.search(comment)) and not _DOUBT.search(said.string[said.start() :]):
             problem = f'{what.path}:{line}: a comment says "{said[1]}"'
             yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
 
