@@ -51,9 +51,14 @@ class FactoryWithoutDevice(CreationRule):
         return f"{reason} The constructor that made it has a name for that device." if is_given else ""
 
     def rate(self, ctx: Context) -> Confidence:
-        """Return the best confidence if the constructor had the device in scope; what is trained counts as near."""
+        """Return the best confidence if the constructor had the device in scope; what is trained counts as near.
+
+        So does what a function creates that was given the device, and ignores it.
+        """
         if ctx.is_held:
             return Confidence.DIRECT
+        if any(site.device_parameter(ctx.target_device) for site in ctx.creation_sites()):
+            return self.confidence
         return self.confidence if any(_is_trained(site) for site in ctx.creation_sites()) else super().rate(ctx)
 
     def fix(self, ctx: Context, site: Site) -> Changes:

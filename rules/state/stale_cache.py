@@ -1,7 +1,6 @@
 """A table is computed once and cached, and stays on the device of its first use."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
@@ -10,6 +9,7 @@ from devfix.sdk import (
     Changes,
     Context,
     File,
+    KeyedCache,
     OperandRule,
     Site,
     SourceLocation,
@@ -21,6 +21,8 @@ from devfix.sdk import (
     definition,
     expression,
     is_written,
+    is_written_to,
+    keyed_caches,
     last_name,
     move_to,
     parameters,
@@ -42,9 +44,8 @@ class StaleCache(OperandRule):
     def explain(self, ctx: Context) -> str:
         """Report an attribute that a method other than the constructor computed, on another device than it is used."""
         name, place = _find_cached(ctx)
-        keyed = next(_find_keyed(ctx), None)
-        if keyed is not None:
-            return f"{ctx.name} is kept in `{keyed.holder}` for each `{keyed.key}`, which does not tell devices apart."
+        for _, kept in _find_keyed(ctx):
+            return f"{ctx.name} is kept in `{kept.holder}` for each `{kept.key}`, which does not tell devices apart."
         if place is None or ctx.is_held:
             return ""
         return (
@@ -54,8 +55,8 @@ class StaleCache(OperandRule):
 
     def propose(self, ctx: Context) -> Changes:
         """Add a comparison of devices to the guard, unless the device is a string, which equals no device."""
-        for keyed in _find_keyed(ctx):
-            yield from _tell_apart(ctx, keyed)
+        for site, kept in _find_keyed(ctx):
+            yield from _tell_apart(ctx, site, kept)
         name, place = _find_cached(ctx)
         file = ctx.sources.file(place) if place is not None else None
         method = definition(file, place.function) if file is not None and place is not None else None
@@ -76,76 +77,52 @@ class StaleCache(OperandRule):
                     yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
 
 
-@dataclass(frozen=True)
-class Keyed:
-    """A value that a function keeps in a dictionary: `if key not in cache: cache[key] = …`."""
-
-    site: Site
-    function: cst.FunctionDef
-    guard: cst.Comparison
-    stored: cst.Assign
-
-    @property
-    def holder(self) -> str:
-        """The dictionary."""
-        return self.site.file.code(self.guard.comparisons[0].comparator)
-
-    @property
-    def key(self) -> str:
-        """The key by which the function looks for a value."""
-        return self.site.file.code(self.guard.left)
-
-
-def _find_keyed(ctx: Context) -> Iterator[Keyed]:
-    """Yield the dictionaries in which a running function keeps the operand, and from which no other one reads."""
-    made = ctx.site_at(ctx.created_at)
-    around = set(made.file.ancestors(made.node)) if made is not None else set()
-    for number, frame in reversed(list(enumerate(ctx.failure.frames))):
-        site = ctx.site_of(number) if frame.place.owned else None
+def _find_keyed(ctx: Context) -> Iterator[tuple[Site, KeyedCache]]:
+    """Yield the dictionaries in which a function keeps the operand, or what it was computed from, and from where."""
+    if is_written_to(ctx.failure, ctx.operand):
+        return
+    running = [number for number, frame in enumerate(ctx.failure.frames) if frame.place.owned]
+    places = [place for event in reversed(ctx.operand.history) for place in event.places if place.owned]
+    for site in (*map(ctx.site_of, reversed(running)), *map(ctx.site_at, dict.fromkeys(places))):
         function = site.function if site is not None else None
-        names = {held.expression.partition("[")[0] for held in ctx.operand.names if held.frame == number}
-        if site is None or function is None:
-            continue
-        for each in site.file.within(function, cst.If):
-            test = each.test
-            if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
-                continue
-            if not isinstance(test.comparisons[0].operator, cst.NotIn):
-                continue
-            holder = site.file.code(test.comparisons[0].comparator)
-            target = f"{holder}[{site.file.code(test.left)}]"
-            stored = [one for one in assignments(site.file, target, each.body) if isinstance(one, cst.Assign)]
-            reads = [site.file.function_of(read) for read in _reads(site.file, site.file.module, holder)]
-            is_kept = holder in names or each.body in around
-            if len(stored) == 1 and is_kept and all(read is function for read in reads):
-                yield Keyed(site, function, test, stored[0])
+        for kept in keyed_caches(site.file, function) if site is not None and function is not None else ():
+            number = site.frame if site is not None else None
+            names = {held.expression.rpartition("[")[0] for held in ctx.operand.names if held.frame == number}
+            is_computed_here = site is not None and kept.value in (site.node, *site.file.ancestors(site.node))
+            if site is not None and (is_computed_here or (number is not None and kept.holder in names)):
+                yield site, kept
 
 
-def _reads(file: File, within: cst.CSTNode, text: str) -> list[cst.BaseExpression]:
-    """Return where an expression is not assigned as a whole."""
-    return [node for node in file.find(within, text) if not isinstance(file.parent(node), cst.AssignTarget)]
-
-
-def _tell_apart(ctx: Context, kept: Keyed) -> Changes:
-    """Yield changes that make the device of an argument a part of the key, and move there what is kept."""
-    file, given = kept.site.file, assignments(kept.site.file, kept.key, kept.function)
-    keys: list[cst.BaseExpression] = [kept.guard.left]
-    for each in file.find(kept.function, f"{kept.holder}[{kept.key}]"):
-        index = each.slice[0].slice if isinstance(each, cst.Subscript) else None
-        keys += [index.value] if isinstance(index, cst.Index) else []
-    is_key_alone = len(_reads(file, kept.function, kept.key)) == len(keys)
-    nodes = [given[0].value] if len(given) == 1 and is_key_alone else keys if len(given) < 2 else []
-    own = parameters(kept.function)
-    for device in kept.site.device_expressions():
-        if device.partition(".")[0] not in own or not device.endswith("device") or ctx.is_intentional:
-            continue
+def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
+    """Yield changes that make the device of an argument a part of the key, and create there what is kept."""
+    file, given = kept.file, assignments(kept.file, kept.key, kept.function)
+    reads = [node for node in file.find(kept.function, kept.key) if not isinstance(file.parent(node), cst.AssignTarget)]
+    is_key_alone = len(given) == 1 and len(reads) == len(kept.keys)
+    keys = [given[0].value] if is_key_alone else kept.keys if len(given) < 2 else []
+    named = [code(each.value) for call in _calls(file, kept.value) if (each := argument(call, "device")) is not None]
+    for device in dict.fromkeys(named or site.device_expressions()):
+        is_own = device.partition(".")[0] in parameters(kept.function) and device.endswith("device")
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
-        for node in nodes:
+        for node in keys if is_own and (named or not ctx.is_intentional) else ():
             if node is not None and "device" not in file.code(node):
                 edits[node] = _with_device(node, device)
         if edits:
-            edits[kept.stored.value] = move_to(kept.stored.value, device)
+            edits |= {} if named else {kept.value: _created_on(kept.value, device)}
             yield from rewrite(file, edits, f"Keep one value in `{kept.holder}` for each device")
+
+
+def _calls(file: File, node: cst.CSTNode) -> list[cst.Call]:
+    """Return the calls of factories in an expression."""
+    calls = file.within(node, cst.Call)
+    return [each for each in calls if last_name(each.func) in FACTORIES and isinstance(each.func, cst.Attribute)]
+
+
+def _created_on(value: cst.BaseExpression, device: str) -> cst.BaseExpression:
+    """Return a factory with a device, and another expression moved there."""
+    is_factory = isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute)
+    if isinstance(value, cst.Call) and is_factory and last_name(value.func) in FACTORIES:
+        return add_keyword(value, "device", device)
+    return move_to(value, device)
 
 
 def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:

@@ -152,3 +152,23 @@ def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None
     moved = ("self.table[ids]", "self.table.to(ids.device)[ids]")
     assert strengths(SAYING.format(words), moved) == expected
     assert found(SAYING.format(words), ("self.table[ids]", "self.table[ids].to(ids.device)")) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("on the host: the workers read it", ["strong"]),
+        ("stays on CPU", ["strong"]),
+        ("CPU-only", ["strong"]),
+        ("8 columns", []),
+        ("made on the CPU, moved later", []),
+        ("TODO: this is on the CPU", []),
+    ],
+)
+def test_what_a_comment_says_of_an_attribute(comment: str, expected: list[str]) -> None:
+    line, (old, new) = "self.table = torch.zeros(rows, 8)", REGISTERED
+    text = SAYING.format("Looks rows up.")
+    beside = (f"{old}  # {comment}", f"{new}  # {comment}")
+    assert strengths(text.replace(line, beside[0]), beside) == expected
+    assert strengths(text.replace(line, f"# {comment}\n        {line}"), REGISTERED) == expected
+    assert found(text.replace(line, beside[0]), ("self.table[ids]", "self.table.to(ids.device)[ids]")) == []

@@ -65,6 +65,7 @@ from devfix.source.edits.expressions import (
 from devfix.source.edits.imports import with_import
 from devfix.source.edits.statements import add_method, insert_after, insert_before, remove_statement, replace_statement
 from devfix.source.queries.bound_names import is_bound, is_local
+from devfix.source.queries.keyed_caches import KeyedCache, keyed_caches
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
 from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of
@@ -98,6 +99,7 @@ __all__ = [
     "Finding",
     "FixSite",
     "Frame",
+    "KeyedCache",
     "ModuleOwner",
     "ModuleRule",
     "MovedAway",
@@ -161,6 +163,7 @@ __all__ = [
     "is_written",
     "is_written_to",
     "join_changes",
+    "keyed_caches",
     "largest_misplaced_module",
     "last_data_event",
     "last_name",

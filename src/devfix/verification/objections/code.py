@@ -55,6 +55,11 @@ class Code:
                 self._trees[path] = None
         return self._trees[path]
 
+    def lines(self, path: str) -> list[str]:
+        """Return the lines of a file, with the changes."""
+        data = self._files.get(path) or self._read(path) or b""
+        return data.decode("utf-8", "replace").splitlines()
+
     def in_cells(self, text: str) -> str:
         """Return a text in which lines of notebooks are those of their cells: "ch02.ipynb[cell 7]:3"."""
 

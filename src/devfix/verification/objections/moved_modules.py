@@ -26,6 +26,9 @@ _STAYS = re.compile(
     r"|\bGPU has no room\b",
     re.IGNORECASE,
 )
+# How a comment beside an assignment says it, which need not be a sentence.
+_STAYS_HERE = re.compile(r"#.*\b((on|in)( the)? (host|CPU)\b|(host|CPU)[- ](only|side)\b)", re.IGNORECASE)
+_DOUBT = re.compile(r"\b(TODO|FIXME|XXX|HACK|bug|should|moved?|cop(y|ied))\b", re.IGNORECASE)
 _MOVES = frozenset({"to", "cuda"})
 
 
@@ -93,6 +96,12 @@ def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iter
         words = " ".join((ast.get_docstring(each) or "").split())
         if said := _STAYS.search(words):
             problem = f'{what.path}:{each.lineno}: `{each.name}` says "{said[0]}"'
+            yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
+    lines, line = code.lines(what.path), getattr(what.node, "lineno", 0)
+    above = [each.strip() for each in lines[max(line - 2, 0) : line - 1] if each.strip().startswith("#")]
+    for comment in [*lines[line - 1 : line], *above] if line else ():
+        if (said := _STAYS_HERE.search(comment)) and not _DOUBT.search(said.string[said.start() :]):
+            problem = f'{what.path}:{line}: a comment says "{said[1]}"'
             yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
 
 

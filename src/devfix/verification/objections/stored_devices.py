@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from devfix.model import DeviceType, Failure, is_on_gpu
-from devfix.verification.evidence import Objection, Strength
+from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import Function, parameters
@@ -22,34 +23,55 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if what.kind == "call" and what.name not in ("to", "cuda"):
         return
     device = device_of(what)
-    name = device.split(".")[0].split("[")[0]
-    if name not in [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
+    name = device.removeprefix("next(").split(".")[0].split("[")[0]
+    is_moved = name == "self" and _is_module_class(what.owner, code)
+    if name not in ["self", *parameters(function), *(each.arg for each in function.args.kwonlyargs)]:
         return
-    for kind in ("cache", "lru_cache"):
-        if any(kind in ast.unparse(each).rpartition(".")[2] for each in function.decorator_list):
-            if name == device:
-                return  # the device is part of the key
-            problem = f"{what.path}:{function.lineno}: `{function.name}` caches its results"
-            yield Objection("weak", f"{problem}, also for arguments on other devices")
+    if (decorator := _caching(function)) and name == device:
+        return  # the device is part of the key
+    if decorator:
+        problem = f"{what.path}:{function.lineno}: `{function.name}` caches its results"
+        later = "after the module was moved" if is_moved else "for arguments on other devices"
+        yield Objection("strong" if is_moved else "weak", f"{problem}, also {later}")
+        return
+    for path, kept in _kept_by_decorators(function, code) if name != device else ():
+        if is_moved or name != "self":
+            problem = f"{path}:{kept.line}: `{kept.target}` keeps the results of `{function.name}`"
+            yield Objection("strong", f"{problem}, also for arguments on other devices")
             return
-    statement, test = _stored_by(function, what.node)
-    if statement is None:
+    stored = _stored_by(function, what.node)
+    if stored is None or (name == "self" and not (is_moved and stored.target.endswith("]"))):
         return
-    target = ast.unparse(statement.targets[0])
-    if target == what.root and not re.search(r"\bis None\b|\bnot in\b|\bnot hasattr\b", test):
+    if stored.target == what.root and not re.search(r"\bis None\b|\bnot in\b|\bnot hasattr\b", stored.test):
         return  # what is kept is moved, in each call: `if self.mask is not None: self.mask = self.mask.to(device)`
-    if any("device" in each for each in (target, test, *_keys(statement.targets[0], function))):
+    if any("device" in each for each in (stored.target, stored.test, *stored.keys)):
         return
-    if (
-        target.startswith("self.")
-        and "[" not in target
-        and _constructs(what.node)
-        and _is_module_class(what.owner, code)
-    ):
+    is_attribute = stored.target.startswith("self.") and "[" not in stored.target
+    if is_attribute and _constructs(what.node) and _is_module_class(what.owner, code):
         return  # a submodule, which a later move of its module takes along
-    problem = f"{what.path}:{statement.lineno}: `{target}` is kept on the device of the first call"
-    strength: Strength = "weak" if target.startswith("self.") and "[" not in target else "strong"
-    yield Objection(strength, f"{problem}, and later ones may be on another")
+    problem = f"{what.path}:{stored.line}: `{stored.target}` is kept on the device of the first call"
+    yield Objection("weak" if is_attribute else "strong", f"{problem}, and later ones may be on another")
+
+
+def _caching(function: Function) -> bool:
+    """Return whether a decorator of a function caches its results: `lru_cache`, `cache`, `cached_property`."""
+    names = (ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in function.decorator_list)
+    return any("cache" in name for name in names)
+
+
+def _kept_by_decorators(function: Function, code: Code) -> Iterator[tuple[str, Kept]]:
+    """Yield where decorators of the repository keep what a function returns, by a key without a device."""
+    names = {ast.unparse(each).partition("(")[0] for each in function.decorator_list}
+    for path, tree in code.trees(*(f"def {name}" for name in names if name.isidentifier())) if names else ():
+        for made in ast.walk(tree):
+            if isinstance(made, ast.FunctionDef) and made.name in names:
+                inner = [each for each in ast.walk(made) if isinstance(each, Function) and each is not made]
+                yield from (
+                    (path, kept)
+                    for each in inner
+                    for kept in _stores(each)
+                    if not any("device" in text for text in (kept.target, kept.test, *kept.keys))
+                )
 
 
 def _constructs(node: ast.AST | None) -> bool:
@@ -166,25 +188,70 @@ def _device_argument(node: ast.AST | None) -> str:
     return ast.unparse(given[0]) if given else ""
 
 
-def _stored_by(function: Function, node: ast.AST | None) -> tuple[ast.Assign | None, str]:
-    """Return the statement that stores the result of a node beyond the call, and the test around it."""
+@dataclass(frozen=True)
+class Kept:
+    """A statement by which a function stores a value beyond the call, where there is none yet.
+
+    `keys` is what it assigns to the names in `target`, and `test` the condition.
+    """
+
+    target: str
+    test: str
+    keys: tuple[str, ...]
+    line: int
+    value: ast.AST
+
+
+def _stored_by(function: Function, node: ast.AST | None) -> Kept | None:
+    """Return the first statement that stores the result of a node beyond the call, under a condition."""
+    made = _made_of(function, node)
+    stores = (each for each in _stores(function) if any(_is_of(inner, node, made) for inner in ast.walk(each.value)))
+    return next(stores, None)
+
+
+def _stores(function: Function) -> Iterator[Kept]:
+    """Yield what a function stores beyond the call where a test, a missing key or `setdefault` asks for it."""
     shared = {name for each in ast.walk(function) if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
     local = {
         each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     } - shared
-    made = _made_of(function, node)
     for around in ast.walk(function):
-        if not isinstance(around, ast.If):
-            continue
-        for each in ast.walk(around):
-            if not isinstance(each, ast.Assign) or not any(_is_of(inner, node, made) for inner in ast.walk(each)):
-                continue
-            target = each.targets[0]
-            root = ast.unparse(target).split(".")[0].split("[")[0]
-            is_container = isinstance(target, ast.Subscript | ast.Attribute)
-            if (is_container and root not in local) or root in shared:
-                return each, ast.unparse(around.test)
-    return None, ""
+        test, inside = _asked(around)
+        for each in (node for statement in inside for node in ast.walk(statement)):
+            for target, value in _given(each, test):
+                text = ast.unparse(target)
+                root = text.split(".")[0].split("[")[0]
+                is_container = isinstance(target, ast.Subscript | ast.Attribute) or isinstance(each, ast.Call)
+                if (is_container and root not in local) or root in shared:
+                    yield Kept(text, test, tuple(_keys(target, function)), target.lineno, value)
+
+
+def _asked(node: ast.AST) -> tuple[str, list[ast.AST]]:
+    """Return the condition of a statement, as text, and what runs only if it holds; a call of `setdefault` is one."""
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test), [node]
+    if isinstance(node, ast.While):
+        return ast.unparse(node.test), [*node.body]
+    if isinstance(node, ast.Try):
+        return "not in", [inner for each in node.handlers for inner in each.body]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault":
+        return "not in", [node]
+    return "", []
+
+
+def _given(node: ast.AST, test: str) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """Yield what a statement assigns to, and the value; so for `known.setdefault(key, value)`.
+
+    A list counts where the condition asks for its length: `while len(known) <= n: known.append(value)`.
+    """
+    if isinstance(node, ast.Assign):
+        yield from ((target, node) for target in node.targets)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        holder = node.func.value
+        if node.func.attr == "setdefault" and len(node.args) == 2:
+            yield ast.copy_location(ast.Subscript(holder, node.args[0], ast.Load()), node), node
+        elif node.func.attr == "append" and f"len({ast.unparse(holder)})" in test:
+            yield holder, node
 
 
 def _made_of(function: Function, node: ast.AST | None) -> set[str]:

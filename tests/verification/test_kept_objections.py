@@ -1,0 +1,54 @@
+"""What speaks against a device that a cache keeps for later calls."""
+
+from __future__ import annotations
+
+import pytest
+from objection_cases import strengths
+
+HEAD = """import torch
+
+class Net(torch.nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+"""
+GIVEN = ("torch.arange(4)", "torch.arange(4, device=x.device)")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("try:\n            return KNOWN[n]\n        except KeyError:\n            KNOWN[n] = {}", "strong"),
+        ("try:\n            return K[n, x.device]\n        except KeyError:\n            K[n, x.device] = {}", ""),
+        ("return KNOWN.setdefault(n, {})", "strong"),
+        ("return KNOWN.setdefault((n, x.device), {})", ""),
+        ("while len(KNOWN) <= n:\n            KNOWN.append({})\n        return KNOWN[n]", "strong"),
+        ("while n:\n            KNOWN.append({})\n        return KNOWN[n]", ""),
+        ("made = [{}]\n        return made.setdefault(n, made)", ""),
+    ],
+)
+def test_a_value_that_is_stored_for_later_calls(body: str, expected: str) -> None:
+    text = HEAD + f"    def ramp(self, x, n):\n        {body.format('torch.arange(4)')}\n"
+    assert strengths(text, GIVEN, {}) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("decorator", "expected"),
+    [("functools.cached_property", "strong"), ("functools.lru_cache(maxsize=2)", "strong"), ("property", "")],
+)
+def test_what_a_module_computes_once(decorator: str, expected: str) -> None:
+    text = HEAD + f"    @{decorator}\n    def ramp(self):\n        return torch.arange(4)\n"
+    for device in ("self.linear.weight.device", "next(self.parameters()).device"):
+        change = ("torch.arange(4)", f"torch.arange(4, device={device})")
+        assert strengths(text, change, {}) == ([expected] if expected else [])
+    weak = ["weak"] if expected else []
+    assert strengths(text.replace("(torch.nn.Module)", ""), change, {}) == weak  # which nobody moves
+
+
+def test_a_decorator_that_keeps_results() -> None:
+    keeping = "def kept(f):\n    known = {}\n    def inner(x):\n        key = {}\n        if key not in known:\n"
+    keeping += "            known[key] = f(x)\n        return known[key]\n    return inner\n\n@kept\ndef ramp(x):\n"
+    text = "import torch\n\n" + keeping + "    return torch.arange(4)\n"
+    assert strengths(text.replace("{}", "{}", 1).replace("key = {}", "key = x.shape"), GIVEN, {}) == ["strong"]
+    assert strengths(text.replace("key = {}", "key = x.shape, x.device"), GIVEN, {}) == []
