@@ -24,7 +24,7 @@ _TYPES = {torch.float32: "float", torch.float64: "double", torch.float16: "c10::
 
 
 class Asked(NamedTuple):
-    """What a call of attention gives to the kernels: `SDPAParams`."""
+    """The arguments of a call of attention that its kernels check: `SDPAParams`."""
 
     query: Any
     key: Any
