@@ -10,6 +10,7 @@ from devfix.sdk import (
     File,
     OperandRule,
     Safety,
+    assigned_targets,
     code,
     expression,
     last_name,
@@ -49,7 +50,7 @@ def _taken(ctx: Context) -> list[Found]:
         node = definition.node
         for each in definition.file.within(node) if isinstance(node, cst.ClassDef) else ():
             if isinstance(each, cst.Assign | cst.AnnAssign) and each.value is not None:
-                target = each.target if isinstance(each, cst.AnnAssign) else each.targets[0].target
+                target = assigned_targets(each)[0]
                 cpu = _cpu(definition.file, each.value)
                 if cpu is not None and code(target).startswith("self."):
                     found.append((definition.file, cpu, code(target)))

@@ -20,8 +20,7 @@ class UnguardedCuda(CallRule):
         )
         if not asked or not site.qualified_name.startswith("torch.cuda."):
             return
-        alone = isinstance(file.parent(site.node), cst.Expr) and isinstance(statement, cst.SimpleStatementLine)
-        if alone and isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        if statement is not None and isinstance(site.line, cst.Expr) and site.line.value is site.node:
             guarded = replace_statement(file, statement, [f"if {asked}():\n    {file.code(site.node)}"])
             yield from rewrite(file, guarded, title)
         else:

@@ -12,6 +12,7 @@ from devfix.sdk import (
     OperandRule,
     Site,
     SourceLocation,
+    assigned_targets,
     assignments,
     device_text,
     expression,
@@ -157,10 +158,7 @@ def _is_alike(file: File, node: cst.Call | cst.Attribute, move: cst.Call) -> boo
 
 def _targets(site: Site) -> list[str]:
     """Return the attributes that a statement assigns: `self.rows` of `self.rows = torch.zeros(3)`."""
-    statement = site.statement
-    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-    found = [each.targets[0].target for each in parts if isinstance(each, cst.Assign)]
-    return [site.file.code(each) for each in found if isinstance(each, cst.Attribute)]
+    return [site.file.code(each) for each in assigned_targets(site.statement) if isinstance(each, cst.Attribute)]
 
 
 def _moves(file: File, around: Function) -> Iterator[tuple[str, cst.Call]]:
@@ -210,8 +208,7 @@ def _names(ctx: Context, site: Site) -> list[str]:
 
 def _repeat(site: Site, sibling: str, name: str) -> Changes:
     """Yield `y = y.to(device)` below `x = x.to(device)`."""
-    statement, file = site.statement, site.file
-    assign = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    file, assign = site.file, site.line
     if not isinstance(assign, cst.Assign) or len(assign.targets) != 1 or file.code(assign.targets[0].target) != sibling:
         return
     if not file.find(assign, name):

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Changes, Context, EvidenceRule, Safety, SourceLocation, assignments, rewrite
+from devfix.sdk import (
+    CallSite,
+    Changes,
+    Context,
+    EvidenceRule,
+    Safety,
+    SourceLocation,
+    assignments,
+    move_statement,
+    rewrite,
+)
 
 Block = cst.IndentedBlock | cst.Module
 
@@ -39,17 +49,14 @@ class CopiedBeforeMove(EvidenceRule[Copied]):
 
     def fix(self, ctx: Context, found: Copied) -> Changes:
         """Put the statement that moves before the one that copies, in the block that contains both."""
-        body = list(found.block.body)
-        body.insert(found.copied, body.pop(found.moved))
-        new = found.block.with_changes(body=body)
-        module = new if isinstance(new, cst.Module) else found.site.file.replaced({found.block: new})
+        module = move_statement(found.site.file, found.block, found.moved, found.copied)
         yield from rewrite(found.site.file, module, "Move the model before its weights are copied", Safety.LIKELY)
 
 
 def _copied_above(ctx: Context, site: CallSite) -> Copied | None:
     """Return the statement that copies a module's weights, between its last assignment and the call that moves it."""
     line, name = site.statement, site.receiver
-    block = site.file.parent(line) if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+    block = site.file.parent(line) if line is not None and site.line is not None else None
     if not isinstance(name, cst.Name) or not isinstance(block, cst.IndentedBlock | cst.Module):
         return None
     body = list(block.body)

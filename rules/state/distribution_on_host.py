@@ -12,6 +12,7 @@ from devfix.sdk import (
     File,
     Safety,
     add_method,
+    assigned_targets,
     assigned_values,
     assignments,
     creates_on_default_device,
@@ -87,7 +88,7 @@ class DistributionOnHost(EvidenceRule[Kept]):
             return None
         for node in file.within(method):
             if isinstance(node, Assignment) and isinstance(node.value, cst.Call) and _is_distribution(file, node.value):
-                target = file.code(node.targets[0].target if isinstance(node, cst.Assign) else node.target)
+                target = file.code(assigned_targets(node)[0])
                 is_own = target.startswith("self.") and target.removeprefix("self.").isidentifier()
                 if is_own and _holds(file, node, made) and len(assignments(file, target, holder)) == 1:
                     return Kept(file, holder, node, target.removeprefix("self."), node.value, is_module)
@@ -158,9 +159,8 @@ def _holds(file: File, assigned: Assignment, made: cst.CSTNode) -> bool:
     statement = file.statement_of(made)
     if statement is file.statement_of(assigned):
         return True
-    lines = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-    targets = [each.target for line in lines if isinstance(line, cst.Assign) for each in line.targets]
-    return assigned.value is not None and any(file.find(assigned.value, file.code(each)) for each in targets)
+    targets = [file.code(each) for each in assigned_targets(statement)]
+    return assigned.value is not None and any(file.find(assigned.value, each) for each in targets)
 
 
 def _is_distribution(file: File, node: cst.CSTNode) -> bool:

@@ -14,7 +14,6 @@ from devfix.sdk import (
     first_is_safe,
     insert_after,
     insert_before,
-    is_local,
     largest_misplaced_module,
     moved_away,
     rewrite,
@@ -66,18 +65,16 @@ def _put_back(ctx: Context, call: CallSite | None) -> Changes:
         return
     if ctx.operand.owner is None or ctx.operand.owner.kind != "parameter":
         return
-    whole, scope = call.file.code(receiver), call.function
-    names = ("device", "old_device", "device_before")
-    free = [name for name in names if not (is_local(scope, name) if scope else call.file.binds_anywhere(name))]
+    whole, name = call.file.code(receiver), call.free_name("device", "old_device", "device_before")
     last = _end_of_use(call, whole, True)
-    after = insert_after(call.file, last, [f"{whole}.to({free[0]})"]) if free and last is not None else None
+    after = insert_after(call.file, last, [f"{whole}.to({name})"]) if last is not None else None
     if after is None:
         return
     moved_back = File(call.file.path, after.code.encode())
     node = moved_back.root_at(call.place)  # above what was inserted
     statement = moved_back.statement_of(node) if node is not None else None
     if statement is not None:
-        module = insert_before(moved_back, statement, [f"{free[0]} = next({whole}.parameters()).device"])
+        module = insert_before(moved_back, statement, [f"{name} = next({whole}.parameters()).device"])
         yield from rewrite(call.file, module, f"Move `{whole}` back to where it was", Safety.LIKELY)
 
 

@@ -4,7 +4,17 @@ import re
 
 import libcst as cst
 
-from devfix.sdk import CallSite, Changes, Context, File, OperandRule, Safety, SourceLocation, last_name, rewrite
+from devfix.sdk import (
+    Changes,
+    Context,
+    File,
+    OperandRule,
+    Safety,
+    SourceLocation,
+    last_name,
+    move_statement,
+    rewrite,
+)
 
 OPTIMIZER = re.compile(r"\bopt|optim", re.IGNORECASE)
 
@@ -31,17 +41,16 @@ class OptimizerStateBeforeMove(OperandRule):
     def propose(self, ctx: Context) -> Changes:
         """Put the statement that moves before the one that loads, in the block that contains both."""
         site = ctx.call_at(_last_move(ctx), "to", "cuda")
-        if site is None or not _is_whole(site):
-            return
-        for block in site.file.ancestors(site.node):
-            body = list(block.body) if isinstance(block, cst.IndentedBlock | cst.Module) else []
+        if site is None or site.line is None or not isinstance(site.receiver, cst.Name):
+            return  # more than `model.to(device)` or `model = model.to(device)`
+        blocks = (each for each in site.file.ancestors(site.node) if isinstance(each, cst.IndentedBlock | cst.Module))
+        for block in blocks:
+            body = list(block.body)
             loaded = next((number for number, each in enumerate(body) if _loads(site.file, each)), len(body))
             moved = next((number for number, each in enumerate(body) if _contains(site.file, each, site.node)), 0)
             if moved > loaded:
-                body.insert(loaded, body.pop(moved))
-                new = block.with_changes(body=body)
                 title = "Move the model before the optimizer's state is loaded"
-                module = new if isinstance(new, cst.Module) else site.file.replaced({block: new})
+                module = move_statement(site.file, block, moved, loaded)
                 yield from rewrite(site.file, module, title, Safety.LIKELY)
                 return
             if isinstance(site.file.parent(block), cst.FunctionDef):
@@ -50,8 +59,7 @@ class OptimizerStateBeforeMove(OperandRule):
 
 def _was_moved_by_loading(ctx: Context) -> bool:
     place = ctx.operand.transfers[-1].owned_place if ctx.operand.transfers else None
-    site = ctx.call_at(place, "load_state_dict")
-    return site is not None
+    return ctx.call_at(place, "load_state_dict") is not None
 
 
 def _last_move(ctx: Context) -> SourceLocation | None:
@@ -61,12 +69,6 @@ def _last_move(ctx: Context) -> SourceLocation | None:
         if moves:
             return moves[-1]
     return None
-
-
-def _is_whole(site: CallSite) -> bool:
-    """Return whether a statement only moves a model: `model.to(device)`, `model = model.to(device)`."""
-    is_line = isinstance(site.statement, cst.SimpleStatementLine) and len(site.statement.body) == 1
-    return is_line and isinstance(site.receiver, cst.Name)
 
 
 def _contains(file: File, statement: cst.CSTNode, node: cst.CSTNode) -> bool:

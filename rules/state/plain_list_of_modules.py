@@ -90,8 +90,7 @@ def _move_behind(ctx: Context, whole: ScopeVariable, found: list[Held], attribut
     """Yield changes that move what a container holds behind the statement that moves its module: once, for all uses."""
     moves = [event for event in whole.history if event.kind == "move" and event.device == whole.device]
     site = ctx.site_at(moves[-1].owned_place) if moves else None
-    statement = site.statement if site is not None else None
-    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    line = site.line if site is not None else None
     call = line.value if isinstance(line, cst.Assign | cst.Expr) else None
     if site is None or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or not is_move(call):
         return

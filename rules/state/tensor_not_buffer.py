@@ -15,6 +15,7 @@ from devfix.sdk import (
     Sources,
     StoredAttribute,
     argument,
+    assigned_targets,
     assignments,
     classes_called,
     classes_holding,
@@ -259,8 +260,7 @@ def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bo
 
 def _targets(statement: Assignment) -> list[cst.Attribute]:
     """Return the attributes that a statement assigns."""
-    targets = [each.target for each in statement.targets] if isinstance(statement, cst.Assign) else [statement.target]
-    return [each for each in targets if isinstance(each, cst.Attribute)]
+    return [each for each in assigned_targets(statement) if isinstance(each, cst.Attribute)]
 
 
 def _is_another_kind(value: cst.BaseExpression | None) -> bool:

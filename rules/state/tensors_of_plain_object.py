@@ -17,6 +17,7 @@ from devfix.sdk import (
     StoredAttribute,
     add_keyword,
     argument,
+    assigned_targets,
     creates_on_default_device,
     device_parameter_added,
     is_move,
@@ -154,8 +155,7 @@ def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:
     for each in file.within(around):
         value = each.value if isinstance(each, cst.Assign) else each.iter if isinstance(each, cst.For) else None
         if isinstance(each, cst.Assign | cst.For) and value is not None and file.find(value, found.whole):
-            targets = [each.target] if isinstance(each, cst.For) else [target.target for target in each.targets]
-            given |= {part.value for target in targets for part in file.within(target, cst.Name)}
+            given |= {part.value for target in assigned_targets(each) for part in file.within(target, cst.Name)}
     moved = [each for each in file.within(around, cst.Call) if is_move(each)]
     return any(isinstance(each.func, cst.Attribute) and file.code(each.func.value) in given for each in moved)
 
@@ -185,7 +185,7 @@ def _target(site: CallSite) -> str:
     values = site.file.parent(given) if isinstance(given, cst.Element) else None
     if isinstance(values, cst.Tuple):  # `schedule, model = Schedule(), Net()`
         given, number = site.file.parent(values), [each.value for each in values.elements].index(site.node)
-    targets: list[cst.BaseExpression] = [each.target for each in given.targets] if isinstance(given, cst.Assign) else []
+    targets = assigned_targets(given) if isinstance(given, cst.Assign) else []
     if number >= 0 and len(targets) == 1 and isinstance(targets[0], cst.Tuple | cst.List):
         targets = [each.value for each in targets[0].elements[number : number + 1]]
     is_one = len(targets) == 1 and isinstance(targets[0], cst.Name | cst.Attribute)

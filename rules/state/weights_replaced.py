@@ -12,7 +12,6 @@ from devfix.sdk import (
     argument,
     first_is_safe,
     imported_name,
-    is_local,
     is_move,
     last_name,
     module_device,
@@ -110,8 +109,8 @@ def _put_back(call: CallSite) -> Changes:
     if call.receiver is None or not torch or not isinstance(line, cst.SimpleStatementLine):
         return
     last = line.body[-1]
-    name, value = _free(call, "name", "key", "parameter"), _free(call, "value", "tensor", "weight")
-    places, loaded = _free(call, "places", "devices"), _free(call, "loaded", "result")
+    name, value = call.free_name("name", "key", "parameter"), call.free_name("value", "tensor", "weight")
+    places, loaded = call.free_name("places", "devices"), call.free_name("loaded", "result")
     returned = last.value if isinstance(last, cst.Return) else None
     load = f"{loaded} = {call.file.code(returned)}" if returned is not None else call.file.code(line).strip()
     whole = call.file.code(call.receiver)
@@ -139,10 +138,3 @@ def _devices(site: Site) -> list[str]:
     """Return the expressions for the right device that are names: what a module's own weights say may be another."""
     named = site.device_names()
     return [each for each in site.device_expressions() if each in named]
-
-
-def _free(site: Site, *names: str) -> str:
-    """Return the first of some names that the function at a site, or the file, does not bind; else the last and `_`."""
-    scope = site.function
-    taken = [each for each in names if (is_local(scope, each) if scope else site.file.binds_anywhere(each))]
-    return next((each for each in names if each not in taken), f"{names[-1]}_")

@@ -63,12 +63,26 @@ from devfix.source.edits.expressions import (
     remove_move,
 )
 from devfix.source.edits.imports import with_import
-from devfix.source.edits.statements import add_method, insert_after, insert_before, remove_statement, replace_statement
+from devfix.source.edits.statements import (
+    add_method,
+    insert_after,
+    insert_before,
+    move_statement,
+    remove_statement,
+    replace_statement,
+)
 from devfix.source.queries.bound_names import is_bound, is_local
 from devfix.source.queries.keyed_caches import KeyedCache, keyed_caches
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
-from devfix.source.queries.reading import assigned_values, assignments, definition, parameters, reads_of
+from devfix.source.queries.reading import (
+    assigned_targets,
+    assigned_values,
+    assignments,
+    definition,
+    parameters,
+    reads_of,
+)
 from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.writes import is_written
 
@@ -118,6 +132,7 @@ __all__ = [
     "add_keyword",
     "add_method",
     "argument",
+    "assigned_targets",
     "assigned_values",
     "assignments",
     "attribute_of",
@@ -176,6 +191,7 @@ __all__ = [
     "module_container",
     "module_device",
     "modules_of",
+    "move_statement",
     "move_to",
     "moved_away",
     "named_at",

@@ -119,7 +119,7 @@ class EvidenceRule(OperandRule, Generic[Evidence]):
 
     >>> class Passed(EvidenceRule[Site]):
     ...     message = "{name} is passed on from {device}."
-    ...     def search(self, ctx): return next(ctx.uses(), None)
+    ...     def search(self, ctx): return next(ctx.sites("use"), None)
     ...     def fix(self, ctx, found): return found.move_argument()
     >>> Passed().diagnose(ctx).reason, [each.title for each in Passed().propose(ctx)][0]
     ('`positions` is passed on from cpu.', 'Move `positions` to `x.device`')

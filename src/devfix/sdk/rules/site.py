@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import libcst as cst
 
@@ -22,7 +23,7 @@ from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.file import Statement
-from devfix.source.queries.bound_names import is_of_script
+from devfix.source.queries.bound_names import is_local, is_of_script
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,12 @@ class Site:
     def statement(self) -> Statement | None:
         """The statement that contains the node."""
         return self.file.statement_of(self.node)
+
+    @property
+    def line(self) -> cst.BaseSmallStatement | None:
+        """The simple statement here, if its line has no other."""
+        found = self.statement.body if isinstance(self.statement, cst.SimpleStatementLine) else ()
+        return found[0] if len(found) == 1 else None
 
     @property
     def function(self) -> cst.FunctionDef | None:
@@ -158,6 +165,14 @@ class Site:
     def move_module(self, text: str) -> Iterator[Change]:
         """Yield changes that insert a move of a module before the statement here and the loops around it."""
         return move_module_before(self.diagnosis, self.spot, self.sources, text)
+
+    def free_name(self, *names: str) -> str:
+        """Return the first of some names that nothing binds here; else the last one and `_`, as often as needed."""
+        taken = partial(is_local, self.function) if self.function is not None else self.file.binds_anywhere
+        name = next((each for each in names if not taken(each)), f"{names[-1]}_")
+        while taken(name):
+            name += "_"
+        return name
 
     def naming(self, *expressions: str) -> Site:
         """Return the site for a tensor with other names."""

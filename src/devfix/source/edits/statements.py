@@ -77,6 +77,21 @@ def replace_statement(file: File, statement: cst.CSTNode, lines: Sequence[str]) 
     return _with_body(file, parent, [*parent.body[:index], *new, *parent.body[index + 1 :]])
 
 
+def move_statement(file: File, block: cst.IndentedBlock | cst.Module, number: int, before: int) -> cst.Module:
+    """Return the module with a statement of a block before another one, both by their numbers in the block.
+
+    >>> file = File("m.py", b"copy(model)\\nmodel.cuda()\\n")
+    >>> print(move_statement(file, file.module, 1, 0).code)
+    model.cuda()
+    copy(model)
+    <BLANKLINE>
+    """
+    body = list(block.body)
+    body.insert(before, body.pop(number))
+    new = block.with_changes(body=body)
+    return new if isinstance(new, cst.Module) else file.replaced({block: new})
+
+
 def remove_statement(file: File, statement: cst.CSTNode) -> cst.Module | None:
     """Return the module without a statement and the comments directly above it; an empty block gets `pass`.
 

@@ -87,6 +87,20 @@ def assigned_values(file: File, target: str, within: cst.CSTNode | None = None) 
     return [each.value for each in assignments(file, target, within) if each.value is not None]
 
 
+def assigned_targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:
+    """Return what an assignment or a loop assigns to, or the assignments in a line of simple statements.
+
+    >>> file = File("m.py", b"self.a = b = f(); c: int = 1\\n")
+    >>> [file.code(each) for each in assigned_targets(file.module.body[0])]
+    ['self.a', 'b', 'c']
+    """
+    if isinstance(node, cst.SimpleStatementLine):
+        return [target for each in node.body for target in assigned_targets(each)]
+    if isinstance(node, cst.Assign):
+        return [each.target for each in node.targets]
+    return [node.target] if isinstance(node, cst.AnnAssign | cst.For) else []
+
+
 def parameters(function: cst.FunctionDef) -> list[str]:
     """Return the names of a function's parameters, in order, without `*args` and `**kwargs`.
 
