@@ -153,6 +153,7 @@ class Event:
     _devfix_moment: float | None = None
     _devfix_gpu = 0
     _devfix_timing = False
+    _devfix_between = False  # whether it is for several processes
 
     def __new__(
         cls, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -226,8 +227,22 @@ class _CudaEvent(Event):
         cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
     ) -> Any:
         made = object.__new__(cls)
-        made._devfix_timing = bool(enable_timing)
+        made._devfix_timing, made._devfix_between = bool(enable_timing), bool(interprocess)
         return made
+
+    def record(self, stream: Any = None) -> None:
+        """Record the time. Creates the event, whose flags the driver then refuses: it times none of two processes."""
+        if self._devfix_between and self._devfix_timing:
+            raise messages.cuda_error("invalid argument", "cudaErrorInvalidValue")
+        super().record(stream)
+
+    def ipc_handle(self) -> bytes:
+        """Return a handle for another process, of an event that was made for several."""
+        if self._devfix_between and self._devfix_timing:
+            raise messages.cuda_error("invalid argument", "cudaErrorInvalidValue")
+        if not self._devfix_between:
+            raise messages.cuda_error("invalid resource handle", "cudaErrorInvalidResourceHandle")
+        return super().ipc_handle()
 
     @property
     def device(self) -> torch.device | None:

@@ -1,7 +1,8 @@
-"""NVIDIA's profiler and ranges, and the Python API of the CUDA runtime: all calls succeed, most without effect."""
+"""NVIDIA's profiler and ranges, and the Python API of the CUDA runtime: most calls are without effect."""
 
 from __future__ import annotations
 
+import ctypes
 import enum
 from typing import Any
 
@@ -12,12 +13,36 @@ from torch._C._profiler import ProfilerActivity, ProfilerConfig, ProfilerState
 
 from ...accelerators import devices
 from ...patching import replace, wrap
+from ..accelerators import stream_pools
+from ..tensors.hosts import pinned_ranges
+
+# What `cudaGetErrorString` says, by number; 712 and 713 are those of memory that is registered twice, or not.
+_TEXTS = {
+    0: "no error", 1: "invalid argument", 2: "out of memory", 3: "initialization error", 4: "driver shutting down",
+    100: "no CUDA-capable device is detected", 101: "invalid device ordinal", 400: "invalid resource handle",
+    600: "device not ready", 700: "an illegal memory access was encountered", 710: "device-side assert triggered",
+    712: "part or all of the requested memory range is already mapped",
+    713: "pointer does not correspond to a registered memory region", 719: "unspecified launch failure",
+    801: "operation not supported", 900: "operation not permitted when stream is capturing",
+    901: "operation failed due to a previous error during capture", 999: "unknown error",
+}  # fmt: skip
 
 
 class cudaError(enum.IntEnum):
-    """Result of a call of the runtime."""
+    """Result of a call of the runtime: one has a name, the others only numbers (torch/csrc/cuda/shared/cudart.cpp)."""
 
     success = 0
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        if not isinstance(value, int):
+            return None
+        made = int.__new__(cls, value)
+        made._name_, made._value_ = "???", value
+        return cls._value2member_map_.setdefault(value, made)
+
+    def __str__(self) -> str:
+        return f"cudaError.{self._name_}"
 
 
 class Runtime:
@@ -32,16 +57,34 @@ class Runtime:
     cudaProfilerStop = cudaProfilerStart
 
     def cudaGetErrorString(self, error: int) -> str:
-        """Return the name of an error: there is none."""
-        return "no error" if error == cudaError.success else "unrecognized error code"
+        """Return the text of an error."""
+        return _TEXTS.get(int(error), "unrecognized error code")
 
     def cudaHostRegister(self, pointer: int, size: int, flags: int) -> Any:
-        """Register host memory, without effect."""
+        """Count memory of the host as pinned."""
+        end = pointer + size
+        if any(first < end and pointer < last for first, last in pinned_ranges.items()):
+            return cudaError(712)
+        if not size:
+            return cudaError(1)
+        pinned_ranges[pointer] = end
         return cudaError.success
 
     def cudaHostUnregister(self, pointer: int) -> Any:
-        """Unregister host memory."""
+        """Count memory of the host as pageable again."""
+        return cudaError(713) if pinned_ranges.pop(pointer, None) is None else cudaError.success
+
+    def cudaStreamCreate(self, pointer: int) -> Any:
+        """Write the address of a new stream to where the pointer leads."""
+        if not pointer:
+            return cudaError(1)
+        stream = stream_pools.next_of(devices.current(), 0)
+        ctypes.c_void_p.from_address(pointer).value = stream_pools.handle_of(stream, devices.current())
         return cudaError.success
+
+    def cudaStreamDestroy(self, pointer: int) -> Any:
+        """Destroy a stream, without effect."""
+        return cudaError.success if pointer else cudaError(400)
 
     def cudaMemGetInfo(self, device: int) -> tuple[int, int]:
         """Return the free and the total memory of a GPU."""
@@ -92,6 +135,7 @@ def _with_cuda(original: Any) -> Any:
 
 def install() -> None:
     """Patch the runtime and the profiler."""
+    pinned_ranges.clear()
     for owner in (torch.cuda, torch._C):
         replace(owner, "_cudart", _runtime, add=True)
     for owner in (torch.cuda, torch.cuda.profiler):

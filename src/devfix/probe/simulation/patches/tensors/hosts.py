@@ -69,6 +69,10 @@ def _pin(original: Any) -> Any:
     return pin_memory
 
 
+pinned_ranges: dict[int, int] = {}
+"""The host's memory that a program has registered with CUDA's runtime: each start, and the address after the end."""
+
+
 def _can_pin(sparse: Any) -> bool:
     """Return whether this release of PyTorch pins sparse tensors of a layout."""
     key = "SparseCPU" if sparse.layout is torch.sparse_coo else "SparseCsrCPU"
@@ -79,9 +83,18 @@ def _report_pinned(original: Any) -> Any:
     def is_pinned(self: Any, *args: Any, **kwargs: Any) -> Any:
         if overridden(self):
             return original(self, *args, **kwargs)
-        return bool(self._devfix_pinned) or bool(self._base is not None and self._base._devfix_pinned)
+        known = self._devfix_pinned or (self._base is not None and self._base._devfix_pinned)
+        return bool(known or (pinned_ranges and _is_registered(self)))
 
     return is_pinned
+
+
+def _is_registered(tensor: Any) -> bool:
+    """Return whether the runtime counts a tensor's memory as pinned, as `isPinnedPtr` of CUDA's hooks asks it."""
+    if tensor._devfix_gpu >= 0 or tensor.layout is not torch.strided:
+        return False
+    first = tensor.data_ptr()
+    return any(start <= first < end for start, end in pinned_ranges.items())
 
 
 def _on_host(name: str) -> None:
