@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from ..operator_tables.dtypes import HALVES, SCALARS, Check, Refusal, refuse_by
+from ..operator_tables.dtypes import HALVES, REFUSED, SCALARS, Check, Refusal, refuse_by
 
 
 def refuses(name: str, dtypes: frozenset[torch.dtype] = frozenset()) -> Callable[[Check], Check]:
@@ -64,6 +64,22 @@ def normalizing_batches(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
                 f"Expected tensor for argument {one} to have the same type as tensor for argument {two}; but type "
                 f"{types[0]} does not equal {types[1]} (while checking arguments for cudnn_batch_norm)"
             )
+
+
+def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`check_input_same_type_as_parameters` in ATen/native/Convolution.cpp.
+
+    On the CPU oneDNN checks it, where the processor computes the dtype; elsewhere a kernel fails in other words.
+    """
+    source = cells[0]
+    for name, given in zip(("weight", "bias"), cells[1:3], strict=False):
+        if given is not None and given.dtype is not source.dtype:
+            one, two = (f"torch.cuda.{SCALARS[each.dtype]}Tensor" for each in (source, given))
+            raise RuntimeError(f"Input type ({one}) and {name} type ({two}) should be the same")
+
+
+for _name in ("convolution", "_convolution", "convolution_overrideable"):
+    refuse_by("cuda", {_name: REFUSED[_name]._replace(of_failed=convolving)})
 
 
 @refuses("bernoulli")

@@ -44,13 +44,15 @@ DTYPE_ERROR = _dtype_error()
 class Refusal(NamedTuple):
     """The kernel's name in the message, the unsupported dtypes, and whether it is reached for empty tensors.
 
-    A `check` of all arguments is asked instead where the first tensor has one of the dtypes, and for what has failed.
+    A `check` of all arguments is asked instead where the first tensor has one of the dtypes, and for what has failed;
+    `of_failed` for what has failed alone.
     """
 
     kernel: str
     dtypes: frozenset[torch.dtype]
     reached_empty: bool = True
     check: Callable[[Sequence[Any], dict[str, Any]], None] | None = None
+    of_failed: Callable[[Sequence[Any], dict[str, Any]], None] | None = None
 
 
 # What elementwise products support, which the CPU's kernels compute of float8 too.
@@ -159,9 +161,10 @@ _REFUSED_BY: dict[str, dict[str, Refusal | Check]] = {"cuda": {**REFUSED}, "mps"
 def of_failed(base: str, cells: Sequence[Any], keywords: dict[str, Any]) -> RuntimeError | None:
     """Return the device's error for an operator that has failed on the CPU; None if its check finds nothing."""
     refusal = refused(base)
-    if isinstance(refusal, Refusal) and refusal.check is not None:
+    check = refusal.check or refusal.of_failed if isinstance(refusal, Refusal) else None
+    if check is not None:
         try:
-            refusal.check(cells, keywords)
+            check(cells, keywords)
         except RuntimeError as error:
             return error
     return None
