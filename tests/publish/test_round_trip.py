@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import cases  # noqa: E402
 
 QUICK = [case for path in sorted((ROOT / "corpus").glob("*/case.toml")) if (case := cases.read_case(path.parent)).quick]
-FAST = {"hello"}  # the others take minutes together
+FAST = {"hello", "mps-mask-on-host"}  # the others take minutes together
 LOADER_LOOP = """import torch
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -42,7 +42,7 @@ def round_trip(
 ) -> dict[str, object]:
     """Repair, show the report in each format, publish it dry, and return it."""
     found = temporary / "found"
-    command = ["repair", str(folder), "--world", "simulated", "--python", sys.executable, "--output", str(found)]
+    command = ["repair", str(folder), "--python", sys.executable, "--output", str(found)]
     assert status([*command, *options]) in (0, 1), capfd.readouterr().err
     for format in ("text", "json", "github", "sarif", "summary", "outputs"):
         assert status(["show", str(found), "--format", format]) == 0, capfd.readouterr().err
@@ -67,7 +67,8 @@ def test_the_report_of_a_quick_case_is_shown_and_published(
     files = {path.relative_to(case.folder).as_posix(): path.read_bytes() for path in sorted(case.folder.rglob("*.*"))}
     files.pop("case.toml")
     folder = make_repository(tmp_path / case.name, files)
-    options = ["--run", case.run, "--gpus", str(case.gpus), *(f"--exclude={glob}" for glob in case.exclude)]
+    gpus = ["--gpus", str(case.gpus)] if case.gpus else []
+    options = ["--run", case.run, "--world", case.world, *gpus, *(f"--exclude={glob}" for glob in case.exclude)]
     assert round_trip(folder, tmp_path, monkeypatch, capfd, *options)["outcome"] == case.outcome
 
 
@@ -76,7 +77,7 @@ def test_a_report_with_a_candidate_that_was_not_needed_is_shown_and_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_repository(tmp_path / "loop", {"main.py": LOADER_LOOP})
-    data = round_trip(folder, tmp_path, monkeypatch, capfd, "--run", "python main.py")
+    data = round_trip(folder, tmp_path, monkeypatch, capfd, "--run", "python main.py", "--world", "simulated")
     assert data["outcome"] == "repaired"
     rejected = data["rejected"]
     assert isinstance(rejected, list)
