@@ -32,16 +32,16 @@ class TraceWriter:
         self.pid = os.getpid()
         self.failure: Json | None = None
         self.handled: list[Json] = []
-        self.problem: list[str] = []
+        self.problems: list[str] = []
         self.blind = ""  # the reason, if the world could not be entered
         self._path = ""
         self._lock = threading.RLock()
 
     def complain(self, error: BaseException | str) -> None:
         """Record an error of the probe itself."""
-        if len(self.problem) < 20:
+        if len(self.problems) < 20:
             text = error if isinstance(error, str) else f"{type(error).__name__}: {error}{_where(error)}"
-            self.problem.append(text[:500])
+            self.problems.append(text[:500])
 
     def write(self) -> None:
         """Write the trace, then rename it; a forked process does not write the trace that it inherited."""
@@ -91,7 +91,7 @@ class TraceWriter:
             "imported": self._part(imported_modules.export),
             "modules": self._part(device_map.export) if self.order.map else [],
             "blind": self.blind,
-            "internal_errors": self.problem,
+            "internal_errors": self.problems,
             "notes": self._hidden_gpus(),
         }
 

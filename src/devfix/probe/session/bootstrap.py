@@ -66,7 +66,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
             lift.install(order.lift)
     except Exception as error:
         trace.complain(error)
-        trace.blind = trace.problem[-1]
+        trace.blind = trace.problems[-1]
     _hook_endings(endings)
     unraised.install(trace, endings)
     child_processes.install(trace, endings)

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ..operator_tables.dtypes import HALVES, REFUSED, SCALARS, Check, Refusal, refuse_by
+from . import manual_checks
 
 
 def refuses(name: str, dtypes: frozenset[torch.dtype] = frozenset()) -> Callable[[Check], Check]:
@@ -71,11 +72,7 @@ def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 
     On the CPU oneDNN checks it, where the processor computes the dtype; elsewhere a kernel fails in other words.
     """
-    source = cells[0]
-    for name, given in zip(("weight", "bias"), cells[1:3], strict=False):
-        if given is not None and given.dtype is not source.dtype:
-            one, two = (f"torch.cuda.{SCALARS[each.dtype]}Tensor" for each in (source, given))
-            raise RuntimeError(f"Input type ({one}) and {name} type ({two}) should be the same")
+    manual_checks.convolving("convolution", dict(zip(("input", "weight", "bias"), cells, strict=False)))
 
 
 for _name in ("convolution", "_convolution", "convolution_overrideable"):
