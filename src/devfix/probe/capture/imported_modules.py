@@ -7,10 +7,9 @@ import sys
 from collections.abc import Mapping
 from types import ModuleType
 
-from ..provenance import places
+from ..provenance import compiler_import, places
 
 _LIMIT = 4000
-_COMPILER = "torch._dynamo"  # imported by a program's first optimizer, which takes half a second
 _SET_BY_TORCH = ("TORCH", "KMP_", "OMP_", "TRITON_", "PYTORCH_", "PYTEST_", "CUDA_MODULE_LOADING")
 _before: dict[str, str] = {}
 
@@ -31,8 +30,8 @@ def export() -> list[str]:
     found = []
     for name, module in list(sys.modules.items()):
         top = name.partition(".")[0]
-        if name == _COMPILER:
-            found.append(name)
+        if name == compiler_import.NAME:
+            found += [name] if compiler_import.is_imported() else []
         elif top not in sys.stdlib_module_names and top != "torch" and type(module) is ModuleType:
             file = getattr(module, "__file__", None)
             if isinstance(file, str) and places.learn(file) == places.FOREIGN:

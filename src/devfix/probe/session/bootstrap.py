@@ -16,7 +16,7 @@ from ..capture.failure_recorder import FailureRecorder
 from ..capture.trace_writer import TraceWriter
 from ..counters import checksums, scope_watch, sites, totals
 from ..inspection import device_map
-from ..provenance import creations, imports, places, tracking
+from ..provenance import compiler_import, creations, places, tracking
 from ..recipes import calls
 from ..simulation import hooks, patching, seeding, world
 from . import child_processes, shutdown, test_runners
@@ -57,7 +57,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
         seeding.install()
         modules.install()
         tracking.install()
-        imports.install()
+        compiler_import.install()
         if order.map:
             device_map.install()
         if order.lift is not None:
