@@ -54,12 +54,13 @@ def excerpt() -> str:
 
 
 def _excerpt(text: str) -> Iterator[str]:
+    """Yield the headline, what failed and the history of its operands, the changed lines, and the branch."""
     headline, *_ = text.split("\n\n")
     first = text[text.index("\nFailure 1 ") + 1 : text.index("\nFailure 2 ")].strip("\n").split("\n\n")
-    yield from (*headline.splitlines(), "")
-    yield from (*first[0].splitlines(), "", *first[1].splitlines(), "", first[2].splitlines()[0], "  …")
+    yield from (headline.splitlines()[0], "…", *first[0].splitlines(), *first[1].splitlines())
     changed = (line for line in "\n".join(first[3:]).splitlines() if re.match(r"  [-+](?![-+])", line))
-    yield from (*changed, "  …", first[-1], "…", re.findall(r"^Created branch .*", text, re.MULTILINE)[0])
+    yield from (first[2].splitlines()[0], *changed, first[-1], "…")
+    yield re.findall(r"^Created branch .*", text, re.MULTILINE)[0]
 
 
 def commands() -> dict[str, Any]:
