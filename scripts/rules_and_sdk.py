@@ -1,6 +1,6 @@
 """Write docs/reference/rules.md from the rules' pages, and the reference in docs/reference/sdk.md from the docstrings.
 
-With `--check` nothing is written, and what has drifted is format_defaults.
+With `--check` nothing is written, and the differences are printed.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from devfix.sdk import (
     call_method,
     is_move,
     last_name,
+    match,
+    method_call_on,
 )
 
 NAMES = ("float64", "double")  # of the dtype, and of methods that cast to it
@@ -47,23 +49,18 @@ class Float64OnMps(CallRule):
 
 def _cast_first(site: CallSite) -> Changes:
     """Yield the move after the cast that follows it: `x.to(device).float()` casts on a device that lacks float64."""
-    method = site.file.parent(site.node)
-    cast = site.file.parent(method) if isinstance(method, cst.Attribute) and method.value is site.node else None
-    receiver = site.receiver
-    if not isinstance(cast, cst.Call) or not isinstance(method, cst.Attribute) or receiver is None:
-        return
-    if not is_move(site.node) or not _casts(site.file, cast, method.attr.value):
-        return
-    inner = cast.with_changes(func=method.with_changes(value=receiver))
-    moved = site.node.with_changes(func=cst.ensure_type(site.node.func, cst.Attribute).with_changes(value=inner))
-    yield from site.replace({cast: moved}, "Cast before the move: MPS has no float64")
+    cast = method_call_on(site.file, site.node)
+    found = match(cast, "$X.$MOVE($$$TO).$CAST($$$TYPE)")
+    if cast is not None and found is not None and is_move(site.node) and _casts(site.file, cast):
+        moved = found.fill("$X.$CAST($$$TYPE).$MOVE($$$TO)")
+        yield from site.replace({cast: moved}, "Cast before the move: MPS has no float64")
 
 
-def _casts(file: File, call: cst.Call, name: str) -> bool:
+def _casts(file: File, call: cst.Call) -> bool:
     """Return whether a method casts to a type that MPS has."""
-    if name in CASTS:
+    if last_name(call.func) in CASTS:
         return not call.args
-    given = argument(call, "dtype", 0) if name == "to" else None
+    given = argument(call, "dtype", 0) if last_name(call.func) == "to" else None
     return given is not None and len(call.args) == 1 and _is_other_dtype(file.code(given.value))
 
 
@@ -98,9 +95,7 @@ def _named(site: CallSite) -> Iterator[cst.Attribute]:
 
 def _has_dtype(site: CallSite) -> bool:
     """Return whether a positional argument is a dtype already: `x.to(device, torch.float64)`."""
-    return any(
-        site.file.code(each.value).startswith("torch.") and len(site.node.args) > 1 for each in site.node.args[1:]
-    )
+    return any(site.file.code(each.value).startswith("torch.") for each in site.node.args[1:])
 
 
 def _cast_array(site: CallSite) -> Changes:

@@ -25,15 +25,14 @@ class ReturnedGradient(FailureRule):
         for file in ctx.files():
             method = definition(file, name)
             if isinstance(method, cst.FunctionDef):
-                yield from first_is_safe(_move_returned(file, method, each) for each in _returned(file, method))
+                yield from first_is_safe(_move_returned(file, method, each) for each in _find_gradients(file, method))
 
 
-def _returned(file: File, method: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
+def _find_gradients(file: File, method: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
     """Yield what a method returns as gradients, which are None for arguments that have none."""
-    for node in file.within(method, cst.Return):
-        if node.value is not None and file.function_of(node) is method:
-            every = [each.value for each in node.value.elements] if isinstance(node.value, cst.Tuple) else [node.value]
-            yield from (each for each in every if file.code(each) != "None")
+    for node in file.own_nodes(method, cst.Return):
+        every = [each.value for each in node.value.elements] if isinstance(node.value, cst.Tuple) else [node.value]
+        yield from (each for each in every if each is not None and file.code(each) != "None")
 
 
 def _move_returned(file: File, method: cst.FunctionDef, gradient: cst.BaseExpression) -> Changes:

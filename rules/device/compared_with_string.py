@@ -11,11 +11,11 @@ from devfix.sdk import (
     Context,
     File,
     SourceRule,
-    argument,
     code,
     expression,
     imported_name,
     last_name,
+    match,
     rewrite,
     scope_of,
     warning,
@@ -93,5 +93,5 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
 
 def _unwrap(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
     """Return the only argument of a call of a name; None for everything else."""
-    given = argument(node, "", 0) if isinstance(node, cst.Call) and last_name(node.func) == name else None
-    return given.value if given is not None and isinstance(node, cst.Call) and len(node.args) == 1 else None
+    found = match(node, f"{name}($X)", f"$_.{name}($X)")
+    return found["X"] if found is not None else None

@@ -13,14 +13,14 @@ from devfix.sdk import (
     assigned_targets,
     code,
     expression,
-    last_name,
+    match,
     rewrite,
 )
 
-LEGACY = {"Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "LongTensor", "IntTensor", "BoolTensor"}
-Found = tuple[
-    File, cst.BaseExpression, str
-]  # where the CPU is taken, and the expression of the attribute that keeps it
+LEGACY = ("Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "LongTensor", "IntTensor", "BoolTensor")
+CPU = ('torch.device("cpu")', *(f"$_.{name}().device" for name in LEGACY))
+# Where the CPU is taken, and the expression of the attribute that keeps it.
+Found = tuple[File, cst.CSTNode, str]
 
 
 class DefaultDeviceOverlooked(OperandRule):
@@ -30,20 +30,20 @@ class DefaultDeviceOverlooked(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a tensor on the CPU whose device is what an object took for its own when it was created."""
-        for file, node, attribute in _taken(ctx) if ctx.operand.device == "cpu" else ():
+        for file, node, attribute in _find_cpu(ctx) if ctx.operand.device == "cpu" else ():
             place = f"{file.path}:{file.line_of(node)}"
             return f"`{attribute}` is the CPU whatever the default device is, by `{code(node)}` ({place})."
         return ""
 
     def propose(self, ctx: Context) -> Changes:
         """Put the default device in place of the CPU; a run decides whether the program has another one."""
-        for file, node, _ in _taken(ctx):
+        for file, node, _ in _find_cpu(ctx):
             torch = code(node).partition(".")[0]
             asked = expression(f"{torch}.get_default_device()")
             yield from rewrite(file, {node: asked}, "Begin with the default device", Safety.LIKELY)
 
 
-def _taken(ctx: Context) -> list[Found]:
+def _find_cpu(ctx: Context) -> list[Found]:
     """Return where the classes of objects that chose the operand's device, or are in scope, take the CPU for theirs."""
     found: list[Found] = []
     for definition in _classes(ctx):
@@ -51,9 +51,9 @@ def _taken(ctx: Context) -> list[Found]:
         for each in definition.file.within(node) if isinstance(node, cst.ClassDef) else ():
             if isinstance(each, cst.Assign | cst.AnnAssign) and each.value is not None:
                 target = assigned_targets(each)[0]
-                cpu = _cpu(definition.file, each.value)
-                if cpu is not None and code(target).startswith("self."):
-                    found.append((definition.file, cpu, code(target)))
+                named = [part for part in definition.file.within(each.value) if match(part, *CPU)]
+                if named and code(target).startswith("self."):
+                    found.append((definition.file, named[0], code(target)))
     return found
 
 
@@ -71,15 +71,3 @@ def _classes(ctx: Context) -> list[Definition]:
                 first += classes if len(classes) == 1 else []
     every = [each for one in first for each in ctx.repository.mro(one) if isinstance(each, Definition)]
     return list({(each.file.path, each.name): each for each in every}.values())
-
-
-def _cpu(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Return the part of a value that is the CPU by name, `torch.device("cpu")`, or as that of `torch.Tensor()`."""
-    for node in (value, *file.within(value)):
-        if isinstance(node, cst.Call) and code(node).replace("'", '"') == 'torch.device("cpu")':
-            return node
-        if isinstance(node, cst.Attribute) and node.attr.value == "device" and isinstance(node.value, cst.Call):
-            made = node.value
-            if last_name(made.func) in LEGACY and not made.args and isinstance(made.func, cst.Attribute):
-                return node
-    return None

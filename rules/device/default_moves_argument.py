@@ -15,6 +15,8 @@ from devfix.sdk import (
     device_argument,
     device_literal,
     is_bound,
+    match,
+    parameter_nodes,
     parameters,
     rewrite,
 )
@@ -49,12 +51,14 @@ class DefaultMovesArgument(EvidenceRule[Moved]):
         function, given = (site.function, device_argument(site.node)) if site is not None else (None, None)
         if site is None or function is None or given is None or not is_bound(site.file, function, "torch"):
             return None
-        tensor = _given(site.node)
+        moved = match(site.node, "$X.to($$$)", "$X.cuda($$$)", "$_.$_($X, $$$)")
+        tensor = code(moved["X"]) if moved is not None else ""
         names = {each.value for each in site.file.within(given.value, cst.Name)}
-        groups = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
-        for each in groups:
-            is_candidate = each.name.value in names and tensor in parameters(function) and tensor not in names
-            if is_candidate and each.default and device_literal(site.file, each.default, ctx.sources) is not None:
+        if tensor in names or tensor not in parameters(function):
+            return None
+        for each in parameter_nodes(function):
+            is_literal = each.default and device_literal(site.file, each.default, ctx.sources) is not None
+            if each.default and is_literal and each.name.value in names:
                 return Moved(site.file, function, each, each.default, tensor)
         return None
 
@@ -78,12 +82,3 @@ class DefaultMovesArgument(EvidenceRule[Moved]):
             changed = opened.with_changes(body=opened.body.with_changes(body=whole))
             title = f"Take the device of `{found.tensor}` where no `{name}` is given"
             yield from rewrite(found.file, {found.function: changed}, title, Safety.LIKELY)
-
-
-def _given(call: cst.Call) -> str:
-    """Return the name of the tensor that a call moves: `x` of `x.to(…)` and `torch.as_tensor(x, …)`; else ""."""
-    if not isinstance(call.func, cst.Attribute):
-        return ""
-    is_method = call.func.attr.value in ("to", "cuda")
-    value = call.func.value if is_method else call.args[0].value if call.args else None
-    return value.value if isinstance(value, cst.Name) else ""

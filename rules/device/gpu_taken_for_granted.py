@@ -36,7 +36,7 @@ class GpuTakenForGranted(FailureRule):
     def explain(self, ctx: Context) -> str:
         """Return the message; a machine with another accelerator has a GPU, though not one of CUDA."""
         reason = super().explain(ctx)
-        return reason.replace("a GPU", "CUDA") if ctx.accelerator in ("mps", "xpu") else reason
+        return reason if ctx.accelerator in ("", "cuda") else reason.replace("a GPU", "CUDA")
 
     def propose(self, ctx: Context) -> Changes:
         """Rename the device where it was chosen; another rule handles devices that a caller could pass on."""
@@ -67,11 +67,9 @@ def _choices(ctx: Context, file: File, literal: str) -> Iterator[DeviceChoice]:
 
     In a world that has another accelerator, a program that takes the CPU leaves that one unused, and is no repair.
     """
-    kinds = tuple(dict.fromkeys([ctx.accelerator, *ctx.claimed]))
-    others = [kind for kind in kinds if kind in ("mps", "xpu")]
-    if others:
-        yield from device_choices(file, ctx.sources, others, literal)
-    if ctx.accelerator not in ("mps", "xpu"):
+    if ctx.other_accelerators:
+        yield from device_choices(file, ctx.sources, ctx.other_accelerators, literal)
+    if ctx.accelerator in ("", "cuda"):
         yield from device_choices(file, ctx.sources, (), literal)
 
 

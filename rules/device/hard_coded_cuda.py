@@ -21,7 +21,7 @@ from devfix.sdk import (
     rewrite,
 )
 
-OTHERS = ("mps", "xpu")
+CUDA_OR_NONE = ("cuda", "")
 
 
 class HardCodedCuda(DeviceSourceRule):
@@ -35,13 +35,12 @@ class HardCodedCuda(DeviceSourceRule):
 
     def propose(self, ctx: Context) -> Changes:
         """Yield changes of the choice where one was blamed, else of the literal device."""
-        if ctx.accelerator not in OTHERS:
+        if ctx.accelerator in CUDA_OR_NONE:
             yield from super().propose(ctx)
             return
-        kinds = [kind for kind in dict.fromkeys([ctx.accelerator, *ctx.claimed]) if kind in OTHERS]
         for file, node in _choices(ctx):
             literal = code(node.body.args[0].value) if isinstance(node.body, cst.Call) else code(node.body)
-            for choice in device_choices(file, ctx.sources, kinds, literal):
+            for choice in device_choices(file, ctx.sources, ctx.other_accelerators, literal):
                 torch = imported_name(file, "torch.device") if isinstance(node.body, cst.Call) else ""
                 text = f"{torch}({choice.text})" if torch else choice.text
                 changed = File(file.path, file.replaced({node: expression(text)}).bytes)
@@ -61,7 +60,7 @@ def _spell(found: DeviceSource) -> str:
 
 def _blame_choices(ctx: Context) -> Iterator[Finding]:
     """Yield a finding for each operand that is on the CPU since the choice of its device knows CUDA alone."""
-    for each in ctx.suspects() if ctx.accelerator in OTHERS else ():
+    for each in ctx.suspects() if ctx.accelerator not in CUDA_OR_NONE else ():
         for file, node in _choices(each) if each.operand.device == "cpu" else ():
             said = f"`{code(node)}` in {file.path} chooses the CPU on a machine with {ctx.accelerator}"
             yield each.blame(f"{each.name} is on the CPU: {said}.")

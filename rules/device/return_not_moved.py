@@ -16,8 +16,8 @@ from devfix.sdk import (
     definition,
     is_bound,
     is_move,
+    match,
     move_to,
-    names_in,
     on_device,
     parameters,
     rewrite,
@@ -31,7 +31,7 @@ class ReturnNotMoved(OperandRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a result of a function that moves its other results."""
-        for function, device, _ in _left(ctx) if ctx.operand.owner is None else ():
+        for function, device, _ in _find_unmoved(ctx) if ctx.operand.owner is None else ():
             return (
                 f"{ctx.name} is on {ctx.operand.device}: `{function.name}` in {function.file.path} may return it"
                 f" without a move to `{device}`, where its other results go."
@@ -40,28 +40,22 @@ class ReturnNotMoved(OperandRule):
 
     def propose(self, ctx: Context) -> Changes:
         """Look at each function that was called for the operand."""
-        for function, device, values in _left(ctx):
+        for function, device, values in _find_unmoved(ctx):
             moved = {each: move_to(each, device) for each in values}
             title = f"Move what `{function.name}` returns to `{device}` in each branch"
             yield from rewrite(function.file, moved, title, Safety.LIKELY)
 
 
-def _left(ctx: Context) -> Iterator[tuple[Definition, str, list[cst.BaseExpression]]]:
+def _find_unmoved(ctx: Context) -> Iterator[tuple[Definition, str, list[cst.BaseExpression]]]:
     """Yield the functions that may have returned the operand, the device to which they move, and what they do not."""
     for function in _called(ctx):
         file, node = function.file, function.node
-        returned = [
-            each.value
-            for each in file.within(node, cst.Return)
-            if each.value is not None and file.function_of(each) is node
-        ]
+        returned = [each.value for each in file.own_nodes(node, cst.Return) if each.value is not None]
         for device in dict.fromkeys(device for each in returned for device in _targets(file, each)):
             plain = [each for each in returned if not _names_device(file, function, each, device)]
-            plain = [
-                each for each in plain if is_bound(file, each, device) and not _is_asked_for(function, each, device)
-            ]
-            if plain:
-                yield function, device, plain
+            reachable = (each for each in plain if is_bound(file, each, device))
+            if unmoved := [each for each in reachable if not _is_requested(function, each, device)]:
+                yield function, device, unmoved
 
 
 def _called(ctx: Context) -> Iterator[Definition]:
@@ -72,7 +66,7 @@ def _called(ctx: Context) -> Iterator[Definition]:
             for name in _declaring(ctx, number):
                 yield from _methods(ctx, number, name)
             continue
-        names, around = [each.expression for each in names_in(ctx.operand, number)], site.function or site.file.module
+        names, around = [each.expression for each in ctx.names_in(number)], site.function or site.file.module
         values = [value for name in names[:2] for value in assigned_values(site.file, name, around)]
         for node in (node for value in values for node in site.file.within(value)):
             found = ctx.repository.resolve(site.file, node.func) if isinstance(node, cst.Call) else None
@@ -113,13 +107,13 @@ def _names_device(file: File, function: Definition, value: cst.BaseExpression, d
     """Return whether what is returned, or its last assignment, has to do with the device; or is no single tensor."""
     if not isinstance(value, cst.Name | cst.Subscript | cst.Attribute | cst.Call | cst.BinaryOperation):
         return True
-    if isinstance(value, cst.Name) and value.value in ("None", "True", "False", "NotImplemented", "self"):
+    if match(value, "None", "True", "False", "NotImplemented", "self"):
         return True
     given = assigned_values(file, value.value, function.node) if isinstance(value, cst.Name) else []
     return any(file.find(each, device) for each in (value, *given))
 
 
-def _is_asked_for(function: Definition, value: cst.BaseExpression, device: str) -> bool:
+def _is_requested(function: Definition, value: cst.BaseExpression, device: str) -> bool:
     """Return whether a branch depends on the device, or on a parameter itself: the caller asks for it."""
     file, node = function.file, function.node
     names = {*parameters(node), device} if isinstance(node, cst.FunctionDef) else {device}
@@ -129,14 +123,8 @@ def _is_asked_for(function: Definition, value: cst.BaseExpression, device: str) 
 
 def _tests(file: File, test: cst.BaseExpression, name: str) -> bool:
     """Return whether a test is about a name itself, not about what a call or an index gives of it: `len(parts)`."""
-    return any(
-        not any(
-            isinstance(each, cst.Arg | cst.Subscript) for each in file.ancestors(node) if _is_inside(file, each, test)
-        )
-        for node in file.find(test, name)
-        if not (isinstance(file.parent(node), cst.Attribute) and name == "self")
-    )
-
-
-def _is_inside(file: File, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
-    return any(each is node for each in file.within(outer))
+    inside = {*file.within(test)}
+    reads = file.find(test, name)
+    whole = [each for each in reads if name != "self" or not isinstance(file.parent(each), cst.Attribute)]
+    around = ([each for each in file.ancestors(node) if each in inside] for node in whole)
+    return any(not any(isinstance(each, cst.Arg | cst.Subscript) for each in nodes) for nodes in around)

@@ -1,6 +1,6 @@
 """An NCCL collective is given a tensor on the host."""
 
-from devfix.sdk import Changes, Context, Finding, Rule, names_in
+from devfix.sdk import Changes, Context, Finding, Rule
 
 
 class CollectiveOnHost(Rule):
@@ -22,8 +22,7 @@ class CollectiveOnHost(Rule):
             if site.kind == "creation":
                 yield from site.add_device()
                 continue
-            held = names_in(ctx.operand, site.frame) if site.frame is not None else []
-            for name in [each.expression for each in held if each.relation == "same"]:
+            for name in [each.expression for each in ctx.names_in(site.frame) if each.relation == "same"]:
                 for device in site.device_expressions():
                     title = f"Move `{name}` to `{device}` before it is sent"
                     yield from site.insert_before([f"{name} = {name}.to({device})"], title)

@@ -2,7 +2,7 @@
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, OperandRule, Site, device_in, is_spread, move_to, names_in
+from devfix.sdk import Changes, Context, OperandRule, Site, device_in, is_spread, move_to
 
 
 class LeftOnAnotherGpu(OperandRule):
@@ -24,7 +24,7 @@ class LeftOnAnotherGpu(OperandRule):
     def propose(self, ctx: Context) -> Changes:
         """Move each to its peer's device in turn; what the statement itself assigns comes last."""
         site = ctx.failing_site()
-        if site is None or site.frame is None:
+        if site is None:
             return
         kept = _find_assigned(site)
         every = [each for each in ctx.placement_targets() if self.matches(each)]
@@ -38,7 +38,7 @@ class LeftOnAnotherGpu(OperandRule):
 
 
 def _names(ctx: Context, frame: int | None) -> list[str]:
-    return [each.expression for each in names_in(ctx.operand, frame)] if frame is not None else []
+    return [each.expression for each in ctx.names_in(frame)]
 
 
 def _find_assigned(site: Site) -> set[str]:

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.sdk import (
-    Changes,
-    Context,
-    DeviceSource,
-    DeviceSourceRule,
-    last_name,
-    literal_device,
-    named_device,
-)
+from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, literal_device, match, named_device
 
 REASON = '"cuda" without an index is the GPU that is current in the thread at that moment.'
 OF_TYPE = "The name of a type says nothing of the GPU: what is cast by it goes to the current one."
@@ -42,16 +34,11 @@ class UnindexedCuda(DeviceSourceRule):
 def _follow_type(ctx: Context) -> Changes:
     """Yield `.to(x)` for `.type(x.type())`."""
     for place in ctx.placement_locations():
-        site = ctx.call_at(place, "type")
-        named = site.node.args[0].value if site is not None and len(site.node.args) == 1 else None
-        if site is None or not isinstance(named, cst.Call) or named.args or last_name(named.func) != "type":
-            continue
-        if isinstance(named.func, cst.Attribute) and isinstance(site.node.func, cst.Attribute):
-            followed = named.func.value
-            method = site.node.func.with_changes(attr=cst.Name("to"))
-            to = site.node.with_changes(func=method, args=[cst.Arg(followed)])
-            title = f"Follow `{site.file.code(followed)}`, whose type names no GPU"
-            yield from site.replace({site.node: to}, title, reason=OF_TYPE)
+        site = ctx.call_at(place)
+        found = match(site.node, "$X.type($Y.type())") if site is not None else None
+        if site is not None and found is not None:
+            title = f"Follow `{site.file.code(found['Y'])}`, whose type names no GPU"
+            yield from site.replace({site.node: found.fill("$X.to($Y)")}, title, reason=OF_TYPE)
 
 
 def _is_unindexed(found: DeviceSource) -> bool:

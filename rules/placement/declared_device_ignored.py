@@ -146,13 +146,11 @@ def _results(ctx: Context, said: Declaration) -> Iterator[tuple[str, int | str |
     file, function = site.file, site.function
     tensors = (each for each in site.scope if each.kind == "tensor" and each.device == ctx.operand.device)
     misplaced = [each.expression for each in tensors]
-    for call in file.within(function or file.module, cst.Call):
-        if file.function_of(call) is not function or call is site.node:
+    for call in file.own_nodes(function or file.module, cst.Call):
+        called = re.fullmatch(rf"{re.escape(said.owner.expression)}(?:\.(\w+))?", file.code(call.func))
+        if called is None or call is site.node:
             continue
-        called = file.code(call.func)
-        if not re.fullmatch(rf"{re.escape(said.owner.expression)}(\.\w+)?", called):
-            continue
-        method, given = called.removeprefix(said.owner.expression).removeprefix("."), file.parent(call)
+        method, given = called[1] or "", file.parent(call)
         if isinstance(given, cst.Assign):
             yield from ((method, part) for part in _parts(file, given.targets[0].target, misplaced))
         elif site.statement is not None and site.statement in file.ancestors(call):

@@ -10,10 +10,10 @@ from devfix.sdk import (
     CreationRule,
     Definition,
     Site,
-    argument,
-    device_parameter_added,
     has_device_name,
     last_name,
+    match,
+    method_call_on,
 )
 
 
@@ -68,7 +68,7 @@ class FactoryWithoutDevice(CreationRule):
         if not ctx.is_held and site.call(*FACTORIES) is None and not _is_part(site):
             yield from site.move_result()
         if not ctx.is_held:
-            yield from _ask_for_device(ctx, site)
+            yield from _pass_device(ctx, site)
 
 
 def _is_moved_in_parts(ctx: Context) -> bool:
@@ -87,29 +87,21 @@ def _is_moved_in_parts(ctx: Context) -> bool:
 def _is_part(site: Site) -> bool:
     """Return whether the call here constructs a part of something: moved alone, it would leave the others."""
     call = site.call()
-    is_object = call is not None and last_name(call.func)[:1].isupper()
-    return (
-        is_object and call is not None and isinstance(site.file.parent(call), cst.Arg | cst.Element | cst.DictElement)
-    )
+    if call is None or not last_name(call.func)[:1].isupper():
+        return False
+    return isinstance(site.file.parent(call), cst.Arg | cst.Element | cst.DictElement)
 
 
 def _is_trained(site: Site) -> bool:
     """Return whether the call here creates a tensor that is trained: `torch.zeros(3, requires_grad=True)`."""
     call = site.call(*FACTORIES)
-    wanted = argument(call, "requires_grad") if call is not None else None
-    if wanted is not None:
-        return site.file.code(wanted.value) == "True"
-    method = site.file.parent(call) if call is not None else None
-    return isinstance(method, cst.Attribute) and method.value is call and method.attr.value == "requires_grad_"
+    is_marked = match(method_call_on(site.file, call), "$_.requires_grad_($$$)") is not None
+    return is_marked or match(call, "$_($$$, requires_grad=True, $$$)") is not None
 
 
-def _ask_for_device(ctx: Context, site: Site) -> Changes:
+def _pass_device(ctx: Context, site: Site) -> Changes:
     """Yield changes that give the function a parameter for the device, which the call that ran passes."""
     function, call, event = site.function, site.call(*FACTORIES), ctx.creation
     outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None
-    if function is None or call is None or outer is None:
-        return
-    for device in outer.device_expressions():
-        title = f"Create `{last_name(call.func)}(…)` on `{device}`, by a parameter `device`"
-        made = Definition(site.file, function)
-        yield from device_parameter_added(ctx.repository, made, outer.node, device, [call], title)
+    if function is not None and call is not None and outer is not None:
+        yield from outer.pass_device(Definition(site.file, function), [call], f"`{last_name(call.func)}(…)`")

@@ -78,7 +78,7 @@ def _is_unmoved(ctx: Context, variable: ScopeVariable) -> bool:
     """Return whether another tensor is on the operand's device and was created there."""
     if variable.kind != "tensor" or variable.device != ctx.operand.device or not variable.history:
         return False
-    is_moved = any(event.kind == "move" for event in variable.history)
+    is_moved = bool(variable.transfers)
     return variable.history[0] != ctx.operand.history[0] and not is_moved
 
 

@@ -75,14 +75,11 @@ def _moved_so(node: cst.Call, move: cst.Call) -> cst.Call:
 
 def _alike(file: File, wrong: cst.Call, moved: cst.Call) -> list[cst.Call]:
     """Return the factory itself, and those of its name without a device in statements that use the moved one's name."""
-    function, name, found = file.function_of(wrong), _find_assigned(file, moved), [wrong]
-    for node in file.within(function, cst.Call) if function is not None and name else ():
-        if node is wrong or last_name(node.func) != last_name(wrong.func):
-            continue
-        statement = file.statement_of(node)
-        if argument(node, "device") is None and statement is not None and file.find(statement, name):
-            found.append(node)
-    return found
+    function, name = file.function_of(wrong), _find_assigned(file, moved)
+    calls = file.within(function, cst.Call) if function is not None and name else ()
+    others = [node for node in calls if node is not wrong and last_name(node.func) == last_name(wrong.func)]
+    without = [(node, file.statement_of(node)) for node in others if argument(node, "device") is None]
+    return [wrong, *(node for node, line in without if line is not None and file.find(line, name))]
 
 
 def _find_assigned(file: File, call: cst.Call) -> str:

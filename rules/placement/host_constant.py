@@ -2,7 +2,19 @@
 
 import libcst as cst
 
-from devfix.sdk import Changes, Confidence, Context, File, OperandRule, Site, is_bound, is_local, is_move, move_to
+from devfix.sdk import (
+    Changes,
+    Confidence,
+    Context,
+    File,
+    OperandRule,
+    Site,
+    is_bound,
+    is_local,
+    is_move,
+    method_call_on,
+    move_to,
+)
 
 
 class HostConstant(OperandRule):
@@ -48,6 +60,5 @@ def _read_above(site: Site) -> Changes:
 
 def _cast(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
     """Return the `.to(…)` after an expression, into which a device can be written; else the expression."""
-    method = file.parent(node)
-    call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
-    return call if isinstance(call, cst.Call) and call.func is method and is_move(call) else node
+    call = method_call_on(file, node)
+    return call if is_move(call) else node

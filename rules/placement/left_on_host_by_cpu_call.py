@@ -11,12 +11,13 @@ from devfix.sdk import (
     Safety,
     Site,
     is_move,
-    last_name,
+    match,
     move_to,
+    receiver,
     remove_move,
 )
 
-GATHERING = ("append", "extend", "add", "insert")
+GATHERING = ("$ALL.append($X)", "$ALL.extend($X)", "$ALL.add($X)", "$ALL.insert($_, $X)")
 
 
 class LeftOnHostByCpuCall(OperandRule):
@@ -39,31 +40,26 @@ class LeftOnHostByCpuCall(OperandRule):
         site = ctx.site_at(ctx.moved_to("cpu"))
         expressions = site.file.expressions_at(site.place) if site is not None else []
         call = next((each for each in expressions if isinstance(each, cst.Call) and is_move(each)), None)
-        if site is None or call is None or not isinstance(call.func, cst.Attribute):
+        moved, given = receiver(call), site.file.parent(call) if site is not None and call is not None else None
+        if site is None or call is None or moved is None:
             return
-        given = site.file.parent(call)
         # The loop keeps its results off the GPU on purpose.
-        if site.file.loops_around(call) and isinstance(given, cst.Arg) and _gathers(site.file.parent(given)):
+        is_gathered = isinstance(given, cst.Arg) and match(site.file.parent(given), *GATHERING)
+        if is_gathered and site.file.loops_around(call):
             yield from _gather_alike(ctx.failing_site(), site.file, call)
         else:
-            title = f"Leave `{site.file.code(call.func.value)}` where it is"
+            title = f"Leave `{site.file.code(moved)}` where it is"
             yield from site.replace({call: remove_move(call)}, title, Safety.LIKELY)
-
-
-def _gathers(node: cst.CSTNode | None) -> bool:
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and last_name(node.func) in GATHERING
 
 
 def _gather_alike(failing: Site | None, file: File, call: cst.Call) -> Changes:
     """Yield changes that move what the same loop collects in the lists that meet this one to the host."""
     if failing is None or failing.file is not file or failing.statement is None:
         return
-    gathering = [each for each in file.within(file.loops_around(call)[0]) if _gathers(each)]
     edits: dict[cst.CSTNode, cst.CSTNode] = {}
-    for node in gathering:
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.args:
-            value, whole = node.args[-1].value, file.code(node.func.value)
-            if not is_move(value) and file.find(failing.statement, whole):
-                edits[value] = move_to(value, '"cpu"')
+    for node in file.within(file.loops_around(call)[0], cst.Call):
+        found = match(node, *GATHERING)
+        if found and not is_move(found["X"]) and file.find(failing.statement, file.code(found["ALL"])):
+            edits[found["X"]] = move_to(found["X"], '"cpu"')
     names = ", ".join(f"`{file.code(each)}`" for each in edits)
     yield from failing.replace(edits, f"Bring {names} to the host, as the loop does beside it", Safety.LIKELY)

@@ -2,19 +2,7 @@
 
 import libcst as cst
 
-from devfix.sdk import (
-    Changes,
-    Context,
-    ModuleRule,
-    Safety,
-    Site,
-    assignments,
-    largest_misplaced_module,
-    last_name,
-    move_to,
-    root_modules,
-    with_safety,
-)
+from devfix.sdk import Changes, Context, ModuleRule, Safety, Site, assignments, match, move_to, with_safety
 
 
 class ModuleCreatedLate(ModuleRule):
@@ -22,7 +10,7 @@ class ModuleCreatedLate(ModuleRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a parameter or buffer of a module whose other tensors are on another device: the move came before."""
-        for owner, root in root_modules(ctx.failure, ctx.operand):
+        for owner, root in ctx.root_modules():
             if root.device == "mixed":
                 late = owner.expression if owner.expression != owner.root else f"{owner.expression}.{owner.attribute}"
                 return (
@@ -33,7 +21,7 @@ class ModuleCreatedLate(ModuleRule):
 
     def fix(self, ctx: Context) -> Changes:
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
-        late = largest_misplaced_module(ctx.failure, ctx.operand)
+        late = ctx.misplaced_module()
         if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
             yield from whole
             return
@@ -64,7 +52,7 @@ def _has_others(ctx: Context) -> bool:
 
 def _move_whole(ctx: Context) -> Changes:
     """Yield changes that move the whole where a statement of a running function has added to it."""
-    for owner, root in root_modules(ctx.failure, ctx.operand):
+    for owner, root in ctx.root_modules():
         running = ctx.failure.frames[owner.frame].place
         made = ctx.operand.creation_places
         places = [each for each in made if each.owned and each.function == running.function]
@@ -107,8 +95,6 @@ def _assigned(site: Site, attribute: str) -> cst.BaseExpression | None:
     for node in (site.node, *site.file.ancestors(site.node)):
         if isinstance(node, cst.Assign) and site.file.code(node.targets[0].target) == f"self.{attribute}":
             return node.value
-        if isinstance(node, cst.Call) and last_name(node.func) == "register_buffer" and len(node.args) > 1:
-            named = node.args[0].value
-            is_it = isinstance(named, cst.SimpleString) and named.evaluated_value == attribute
-            return node.args[1].value if is_it else None
+        if found := match(node, f'$_.register_buffer("{attribute}", $VALUE, $$$)'):
+            return found["VALUE"]
     return None

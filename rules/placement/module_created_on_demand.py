@@ -12,7 +12,7 @@ class ModuleCreatedOnDemand(EvidenceRule[ScopeVariable]):
         """Return a module in scope that was created in a method, is on the operand's device, and computed it."""
         scopes = [frame.scope for frame in reversed(ctx.failure.frames)] if not ctx.is_held else []
         for module in (each for scope in scopes for each in scope if each.kind == "module"):
-            place, is_moved = _caller(module), any(event.kind == "move" for event in module.history)
+            place, is_moved = _caller(module), bool(module.transfers)
             if place is None or is_moved or module.device != ctx.operand.device:
                 continue
             is_late = not place.function.endswith("__init__") and "." in place.function

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, ModuleOwner, ModuleRule, Site, assignments, is_move, last_name, root_modules
+from devfix.sdk import Changes, Context, ModuleOwner, ModuleRule, Site, assignments, last_name, match
 
 
 class ModuleNotMoved(ModuleRule):
@@ -12,15 +12,15 @@ class ModuleNotMoved(ModuleRule):
 
     def explain(self, ctx: Context) -> str:
         """Report a parameter or buffer of a module that is entirely on another device than its input."""
-        for owner, root in root_modules(ctx.failure, ctx.operand)[:1]:
-            is_moved = any(event.kind == "move" for event in root.history)
+        for owner, root in ctx.root_modules()[:1]:
+            is_moved = bool(root.transfers)
             if root.device == ctx.operand.device and not is_moved and not _is_inside(ctx, owner):
                 return f"`{owner.root}` ({root.type}) was never moved, and its input is on {ctx.peer.device}."
         return ""
 
     def fix(self, ctx: Context) -> Changes:
         """Move it where another module is moved to the current GPU, else where it is constructed."""
-        for owner, root in root_modules(ctx.failure, ctx.operand)[:1]:
+        for owner, root in ctx.root_modules()[:1]:
             yield from _move_beside(ctx, owner)
             yield from ctx.move_constructed(root)
 
@@ -45,13 +45,12 @@ def _module_moves(ctx: Context, site: Site, frame: int) -> Iterator[tuple[cst.CS
     """Yield the statements of a running function that move a module to the current GPU, and the calls that do."""
     scope = ctx.failure.frames[frame].scope
     there = {each.expression for each in scope if each.kind == "module" and each.device == ctx.target_device}
-    for each in site.file.within(site.function or site.file.module):
-        value = each.value if isinstance(each, cst.Assign | cst.Expr) else None
-        if not isinstance(value, cst.Call) or not isinstance(value.func, cst.Attribute) or not is_move(value):
-            continue
-        moved = site.file.code(each.targets[0].target if isinstance(each, cst.Assign) else value.func.value)
-        if last_name(value.func) == "cuda" and moved in there and site.file.function_of(each) is site.function:
-            yield each, value
+    for call in site.file.own_nodes(site.function or site.file.module, cst.Call):
+        moved, statement = match(call, "$X.cuda($$$)"), site.file.parent(call)
+        if moved is not None and isinstance(statement, cst.Assign | cst.Expr):
+            name = statement.targets[0].target if isinstance(statement, cst.Assign) else moved["X"]
+            if site.file.code(name) in there:
+                yield statement, call
 
 
 def _is_inside(ctx: Context, owner: ModuleOwner) -> bool:

@@ -19,8 +19,8 @@ from devfix.sdk import (
     is_bound,
     is_move,
     last_name,
+    method_call_on,
     move_to,
-    named_at,
     parameters,
     remove_move,
 )
@@ -51,11 +51,9 @@ class SiblingNotMoved(OperandRule):
             return f"{ctx.name} comes from `{shown}` in {where}, beside `{moved}`, and was not moved."
         other = ctx.view_peer()
         place = _sibling_moved(ctx, other)
-        if place is None or ctx.operand.owner is not None or ctx.is_loop_item:
+        if place is None or ctx.operand.owner is not None or ctx.is_loop_item or not ctx.names_at(place):
             return ""
-        if not named_at(ctx.failure, place, ctx.operand):
-            return ""
-        siblings = named_at(ctx.failure, place, other.operand)
+        siblings = other.names_at(place)
         sibling = f"`{siblings[0]}`" if siblings else other.name
         return (
             f"{ctx.name} stayed on {ctx.operand.device} in {place.shown}, where its sibling {sibling} was"
@@ -81,9 +79,8 @@ class SiblingNotMoved(OperandRule):
         for name in (each for each in _names(ctx, site) if each not in siblings):
             for node in site.occurrences(name)[:1]:
                 for device in site.device_expressions():
-                    yield from site.replace(
-                        {node: move_to(node, device)}, f"Move `{name}` to `{device}`, as its sibling"
-                    )
+                    title = f"Move `{name}` to `{device}`, as its sibling"
+                    yield from site.replace({node: move_to(node, device)}, title)
             for sibling in siblings:
                 if sibling.startswith("self.") == name.startswith("self."):  # state is not moved as a variable is
                     yield from _repeat(site, sibling, name)
@@ -146,8 +143,8 @@ def _twins(ctx: Context) -> Iterator[Twin]:
 
 def _is_alike(file: File, node: cst.Call | cst.Attribute, move: cst.Call) -> bool:
     """Return whether a call moves the result of the same function, or another attribute of the same object."""
-    moved, method = remove_move(move), file.parent(node)
-    if moved is node or (isinstance(method, cst.Attribute) and is_move(file.parent(method) or node)):
+    moved = remove_move(move)
+    if moved is node or is_move(method_call_on(file, node)):
         return False
     if isinstance(node, cst.Call) and isinstance(moved, cst.Call):
         return file.code(node.func) == file.code(moved.func)
@@ -163,11 +160,9 @@ def _targets(site: Site) -> list[str]:
 
 def _moves(file: File, around: Function) -> Iterator[tuple[str, cst.Call]]:
     """Yield what a function assigns to itself, moved, and the call that moves it: `x = x.cuda()`."""
-    for each in file.within(around, cst.Assign):
-        if len(each.targets) != 1 or (file.function_of(each) or file.module) != around:
-            continue
+    for each in file.own_nodes(around, cst.Assign):
         target, value = file.code(each.targets[0].target), each.value
-        is_own = is_move(value) and file.code(remove_move(value)) == target
+        is_own = len(each.targets) == 1 and is_move(value) and file.code(remove_move(value)) == target
         if isinstance(value, cst.Call) and is_own and last_name(value.func) != "cpu":
             yield target, value
 
@@ -199,7 +194,7 @@ def _sibling_moved(ctx: Context, other: Context) -> SourceLocation | None:
 
 def _names(ctx: Context, site: Site) -> list[str]:
     """Return the names of an operand at a site, those that its own history assigns if there are any."""
-    file, names = site.file, named_at(ctx.failure, site.place, ctx.operand)
+    file, names = site.file, ctx.names_at(site.place)
     steps = [file.root_at(each) for event in ctx.operand.history for each in event.places if each.path == file.path]
     statements = [file.statement_of(node) for node in steps if node is not None]
     own = [name for name in names if any(file.statement_of(each) in statements for each in assignments(file, name))]

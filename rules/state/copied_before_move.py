@@ -85,7 +85,5 @@ def _keeps(ctx: Context, site: CallSite, line: cst.CSTNode) -> bool:
 def _moves(ctx: Context) -> list[SourceLocation]:
     """Return where owned code moved modules that the running functions know to the target device, without repeats."""
     scopes = (each for frame in ctx.failure.owned_frames for each in frame.scope if each.kind == "module")
-    moves = (event for each in scopes for event in each.history if event.kind == "move")
-    return list(
-        dict.fromkeys(each.owned_place for each in moves if each.owned_place and each.device == ctx.target_device)
-    )
+    moves = (event for each in scopes for event in each.transfers if event.device == ctx.target_device)
+    return list(dict.fromkeys(each.owned_place for each in moves if each.owned_place))

@@ -19,6 +19,8 @@ from devfix.sdk import (
     expression,
     insert_after,
     is_move,
+    match,
+    parameter_nodes,
     remove_move,
     rewrite,
 )
@@ -105,10 +107,9 @@ def _may_be_none(file: File, method: cst.FunctionDef, field: str) -> bool:
             return re.search(r"\bNone\b|\bOptional\b", file.code(each)) is not None
     constructor = definition(file, f"{holder.name.value}.__init__") if holder is not None else None
     names = {file.code(each) for each in assigned_values(file, f"self.{field}", holder)}
-    if isinstance(constructor, cst.FunctionDef):
-        every = (*constructor.params.params, *constructor.params.kwonly_params)
-        names |= {file.code(each.default) for each in every if each.default is not None and each.name.value in names}
-    return "None" in names
+    every = parameter_nodes(constructor) if isinstance(constructor, cst.FunctionDef) else []
+    defaults = [each.default for each in every if each.name.value in names]
+    return "None" in names or any(match(each, "None") for each in defaults)
 
 
 def _add_statement(

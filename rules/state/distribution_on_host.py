@@ -17,9 +17,9 @@ from devfix.sdk import (
     assignments,
     creates_on_default_device,
     definition,
-    device_parameter_added,
     expression,
     insert_after,
+    is_local,
     last_name,
     parameters,
     replace_statement,
@@ -77,21 +77,20 @@ class DistributionOnHost(EvidenceRule[Kept]):
 
     def search(self, ctx: Context) -> Kept | None:
         """Return the distribution for which a constructor created the operand; None if it did not."""
-        place = ctx.created_at
-        file = ctx.sources.file(place) if place is not None else None
-        owner, _, name = place.function.rpartition(".") if place is not None else ("", "", "")
-        if file is None or place is None or name != "__init__":
+        made, method = ctx.site_at(ctx.created_at), ctx.definition_at(ctx.created_at)
+        holder = method.holder.node if method is not None and method.holder is not None else None
+        if made is None or method is None or not isinstance(holder, cst.ClassDef) or not made.is_in_constructor:
             return None
-        holder, method, made = definition(file, owner), definition(file, place.function), file.root_at(place)
-        is_module = any(each.expression == "self" and each.kind == "module" for each in ctx.scope_at(place))
-        if made is None or not isinstance(holder, cst.ClassDef) or method is None:
-            return None
-        for node in file.within(method):
-            if isinstance(node, Assignment) and isinstance(node.value, cst.Call) and _is_distribution(file, node.value):
+        file = made.file
+        is_module = any(each.expression == "self" and each.kind == "module" for each in made.scope)
+        for node in file.within(method.node):
+            value = node.value if isinstance(node, Assignment) else None
+            if isinstance(node, Assignment) and isinstance(value, cst.Call) and _is_distribution(file, value):
                 target = file.code(assigned_targets(node)[0])
-                is_own = target.startswith("self.") and target.removeprefix("self.").isidentifier()
-                if is_own and _holds(file, node, made) and len(assignments(file, target, holder)) == 1:
-                    return Kept(file, holder, node, target.removeprefix("self."), node.value, is_module)
+                attribute = target.removeprefix("self.")
+                is_own = attribute != target and attribute.isidentifier()
+                if is_own and _holds(file, node, made.node) and len(assignments(file, target, holder)) == 1:
+                    return Kept(file, holder, node, attribute, value, is_module)
         return None
 
     def describe(self, ctx: Context, found: Kept) -> str:
@@ -103,42 +102,42 @@ class DistributionOnHost(EvidenceRule[Kept]):
 
     def fix(self, ctx: Context, found: Kept) -> Changes:
         """Rewrite the class, if the distribution needs nothing else that only the constructor knows."""
-        if not found.is_of_module:
-            yield from _of_plain_object(ctx, found)
+        mover = definition(found.file, f"{found.holder.name.value}.to")
+        if found.is_of_module:
+            parts = _find_parts(ctx, found)
+            module = _register(found, parts) if parts is not None else None
+            title = f"Register the parameters of `self.{found.attribute}` as buffers"
+        elif isinstance(mover, cst.FunctionDef):
+            module = _build_again(found, mover)
+            title = f"Build `self.{found.attribute}` again where `{found.holder.name.value}.to` moves the rest"
+        else:
+            yield from _pass_device(ctx, found)
             return
-        parts = _parts(ctx, found)
-        module = _rewritten(found, parts) if parts is not None else None
-        title = f"Register the parameters of `self.{found.attribute}` as buffers"
         yield from (replace(each, recomputes=True) for each in rewrite(found.file, module, title, Safety.LIKELY))
 
 
-def _of_plain_object(ctx: Context, kept: Kept) -> Changes:
-    """Yield the changes for an object whose own `to` moves its parts, or whose constructor is told no device."""
-    file, holder = kept.file, kept.holder.name.value
-    mover, constructor = definition(file, f"{holder}.to"), file.function_of(kept.call)
-    if isinstance(mover, cst.FunctionDef):
-        is_there = file.find(mover, f"self.{kept.attribute}")
-        built, body = "" if is_there else _built_again(kept, mover), [*mover.body.body]
-        last = body[-1]
-        is_return = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
-        above = body[-2:-1] if is_return else body[-1:]
-        module = insert_after(file, above[0], [f"self.{kept.attribute} = {built}"]) if built and above else None
-        title = f"Build `self.{kept.attribute}` again where `{holder}.to` moves the rest"
-        yield from (replace(each, recomputes=True) for each in rewrite(file, module, title, Safety.LIKELY))
-        return
-    places = ctx.operand.creation_places
+def _pass_device(ctx: Context, kept: Kept) -> Changes:
+    """Yield changes that create the parameters of an object's distribution on a device that the constructor gets."""
+    places, constructor = ctx.operand.creation_places, kept.file.function_of(kept.call)
     outer = ctx.call_at(places[1]) if len(places) > 1 else None
-    calls = [*file.within(kept.call, cst.Call)]
-    factories = [each for each in calls if creates_on_default_device(file, each)]
-    if outer is None or constructor is None:
-        return
-    for device in outer.device_expressions():
-        title = f"Create the parameters of `self.{kept.attribute}` on `{device}`, by a parameter `device`"
-        made = Definition(file, constructor)
-        yield from device_parameter_added(ctx.repository, made, outer.node, device, factories, title, Safety.LIKELY)
+    if outer is not None and constructor is not None:
+        calls = kept.file.within(kept.call, cst.Call)
+        factories = [each for each in calls if creates_on_default_device(kept.file, each)]
+        created = f"the parameters of `self.{kept.attribute}`"
+        yield from outer.pass_device(Definition(kept.file, constructor), factories, created, Safety.LIKELY)
 
 
-def _built_again(kept: Kept, mover: cst.FunctionDef) -> str:
+def _build_again(kept: Kept, mover: cst.FunctionDef) -> cst.Module | None:
+    """Return the module in which the object's `to` builds the distribution again, at its end or before its return."""
+    file, body = kept.file, mover.body.body
+    last = body[-1]
+    is_return = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+    above = body[-2:-1] if is_return else body[-1:]
+    built = "" if file.find(mover, f"self.{kept.attribute}") else _write_moved(kept, mover)
+    return insert_after(file, above[0], [f"self.{kept.attribute} = {built}"]) if built and above else None
+
+
+def _write_moved(kept: Kept, mover: cst.FunctionDef) -> str:
     """Return the distribution of moved parameters; "" if they have no names, or the method is given no device."""
     file, names = kept.file, NAMES.get(last_name(kept.call.func), USUAL)
     own = parameters(mover)
@@ -167,18 +166,17 @@ def _is_distribution(file: File, node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Call) and file.qualified_name(node.func).startswith(DISTRIBUTIONS)
 
 
-def _parts(ctx: Context, kept: Kept) -> Parts | None:
+def _find_parts(ctx: Context, kept: Kept) -> Parts | None:
     """Return the parts of a distribution; None if a property cannot name all of them."""
     scope = ctx.scope_at(kept.file.place_of(kept.call, f"{kept.holder.name.value}.__init__"))
     tensors = {each.expression for each in scope if each.kind == "tensor"}
     parts = Parts()
     _collect(kept, kept.call, tensors, parts)
     method = kept.file.function_of(kept.call)
-    local = set(parameters(method)[1:]) if method is not None else set()
-    named = [node.value for each in parts.others for node in kept.file.within(each, cst.Name)]
-    bound = [name for name in named if method is not None and (name in local or assignments(kept.file, name, method))]
-    taken = any(kept.file.find(kept.holder, f"self.{name}") for name in parts.tensors)
-    return None if bound or taken else parts
+    named = (node.value for each in parts.others for node in kept.file.within(each, cst.Name))
+    is_bound = method is not None and any(is_local(method, name) for name in named if name != "self")
+    is_taken = any(kept.file.find(kept.holder, f"self.{name}") for name in parts.tensors)
+    return None if is_bound or is_taken else parts
 
 
 def _collect(kept: Kept, call: cst.Call, tensors: set[str], parts: Parts) -> None:
@@ -205,7 +203,7 @@ def _is_tensor(file: File, value: cst.BaseExpression, tensors: set[str]) -> bool
     return is_computed or (isinstance(value, cst.Name) and value.value in tensors)
 
 
-def _rewritten(kept: Kept, parts: Parts) -> cst.Module | None:
+def _register(kept: Kept, parts: Parts) -> cst.Module | None:
     """Return the module in which the constructor registers the tensors, and a property builds the distribution."""
     file, quote = kept.file, kept.file.quote
     lines = [

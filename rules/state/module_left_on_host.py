@@ -14,7 +14,6 @@ from devfix.sdk import (
     first_is_safe,
     insert_after,
     insert_before,
-    largest_misplaced_module,
     moved_away,
     rewrite,
 )
@@ -40,7 +39,7 @@ class ModuleLeftOnHost(OperandRule):
         """Move it back in the function that still runs, else in the one that moved it."""
         moved = moved_away(ctx.failure, ctx.operand, ctx.sources)
         if moved is not None:
-            module = largest_misplaced_module(ctx.failure, ctx.operand, moved.frame)
+            module = ctx.misplaced_module(moved.frame)
             site = ctx.call_at(moved.place)
             if module is not None and site is not None:
                 yield from _move_back(site, module.expression, not moved.is_in_callee)

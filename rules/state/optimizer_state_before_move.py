@@ -65,7 +65,7 @@ def _was_moved_by_loading(ctx: Context) -> bool:
 def _last_move(ctx: Context) -> SourceLocation | None:
     """Return where owned code last moved a module of the failing frames."""
     for binding in (each for frame in ctx.failure.owned_frames for each in frame.scope if each.kind == "module"):
-        moves = [event.owned_place for event in binding.history if event.kind == "move" and event.owned_place]
+        moves = [event.owned_place for event in binding.transfers if event.owned_place]
         if moves:
             return moves[-1]
     return None

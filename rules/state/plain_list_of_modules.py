@@ -15,11 +15,11 @@ from devfix.sdk import (
     classes_holding,
     insert_after,
     is_move,
-    largest_misplaced_module,
     last_name,
     loads_strictly,
     module_container,
     modules_of,
+    receiver,
     rewrite,
     takes_modules,
 )
@@ -60,7 +60,7 @@ class PlainListOfModules(EvidenceRule[tuple[ScopeVariable, str]]):
         holders = classes_holding(ctx.failure, ctx.sources, attribute, whole.type)
         values = [(file, holder, assigned_values(file, f"self.{attribute}", holder)) for file, holder in holders]
         if any(_hides(value) for _, _, given in values for value in given):
-            hidden = largest_misplaced_module(ctx.failure, ctx.operand)
+            hidden = ctx.misplaced_module()
             yield from ctx.move_constructed(hidden, Safety.LIKELY) if hidden is not None else ()
             return
         saved = any(owner.kind in ("parameter", "buffer") for owner in ctx.operand.holders)
@@ -88,16 +88,15 @@ def _holds(ctx: Context, module: ScopeVariable) -> bool:
 
 def _move_behind(ctx: Context, whole: ScopeVariable, found: list[Held], attribute: str, reason: str) -> Changes:
     """Yield changes that move what a container holds behind the statement that moves its module: once, for all uses."""
-    moves = [event for event in whole.history if event.kind == "move" and event.device == whole.device]
+    moves = [event for event in whole.transfers if event.device == whole.device]
     site = ctx.site_at(moves[-1].owned_place) if moves else None
     line = site.line if site is not None else None
     call = line.value if isinstance(line, cst.Assign | cst.Expr) else None
-    if site is None or not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or not is_move(call):
+    is_dict = any(isinstance(value, cst.Dict) for _, _, values in found for value in values)
+    if site is None or not is_move(call) or is_dict:
         return
-    named = line.targets[0].target if isinstance(line, cst.Assign) and len(line.targets) == 1 else call.func.value
-    if not isinstance(named, cst.Name | cst.Attribute) or any(
-        isinstance(v, cst.Dict) for _, _, each in found for v in each
-    ):
+    named = line.targets[0].target if isinstance(line, cst.Assign) and len(line.targets) == 1 else receiver(call)
+    if not isinstance(named, cst.Name | cst.Attribute):
         return
     held, given = f"{site.file.code(named)}.{attribute}", ", ".join(site.file.code(each) for each in call.args)
     lines = [f"for module in {held}:\n    module.{last_name(call.func)}({given})\n"]

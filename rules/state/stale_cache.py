@@ -18,7 +18,6 @@ from devfix.sdk import (
     assignments,
     binding_at,
     code,
-    definition,
     expression,
     is_written,
     is_written_to,
@@ -27,7 +26,6 @@ from devfix.sdk import (
     move_to,
     parameters,
     rewrite,
-    stored_attributes,
 )
 
 
@@ -58,22 +56,21 @@ class StaleCache(OperandRule):
         for site, kept in _find_keyed(ctx):
             yield from _tell_apart(ctx, site, kept)
         name, place = _find_cached(ctx)
-        file = ctx.sources.file(place) if place is not None else None
-        method = definition(file, place.function) if file is not None and place is not None else None
-        attribute = f"self.{name.rpartition('.')[2]}"
-        if file is None or place is None or not isinstance(method, cst.FunctionDef):
+        method, attribute = ctx.definition_at(place), f"self.{name.rpartition('.')[2]}"
+        if place is None or method is None or not isinstance(method.node, cst.FunctionDef):
             return
-        for each in assignments(file, attribute, method):
+        file = method.file
+        for each in assignments(file, attribute, method.node):
             guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
             if guard is None or not file.find(guard.test, attribute):
                 continue
             given, is_total = _find_given(file, guard), _is_total(file, guard, attribute)
-            for device in [given] if given else _find_devices(ctx, place, method):
-                edits = {} if given else _placed(file, each, device)
+            for device in [given] if given else _find_devices(ctx, place, method.node):
+                edits = {} if given else _create_on(file, each, device)
                 if is_total:
                     yield from rewrite(file, edits, f"Create `{attribute}` on `{device}`")
                 elif not _is_string(ctx, place, device):
-                    edits[guard.test] = _or(guard.test, f"{attribute}.device != {device}")
+                    edits[guard.test] = _add_test(guard.test, f"{attribute}.device != {device}")
                     yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
 
 
@@ -83,13 +80,11 @@ def _find_keyed(ctx: Context) -> Iterator[tuple[Site, KeyedCache]]:
         return
     running = [number for number, frame in enumerate(ctx.failure.frames) if frame.place.owned]
     places = [place for event in reversed(ctx.operand.history) for place in event.places if place.owned]
-    for site in (*map(ctx.site_of, reversed(running)), *map(ctx.site_at, dict.fromkeys(places))):
-        function = site.function if site is not None else None
-        for kept in keyed_caches(site.file, function) if site is not None and function is not None else ():
-            number = site.frame if site is not None else None
-            names = {held.expression.rpartition("[")[0] for held in ctx.operand.names if held.frame == number}
-            is_computed_here = site is not None and kept.value in (site.node, *site.file.ancestors(site.node))
-            if site is not None and (is_computed_here or (number is not None and kept.holder in names)):
+    sites = (*map(ctx.site_of, reversed(running)), *map(ctx.site_at, dict.fromkeys(places)))
+    for site in filter(None, sites):
+        names = {each.expression.rpartition("[")[0] for each in ctx.names_in(site.frame)}
+        for kept in keyed_caches(site.file, site.function) if site.function is not None else ():
+            if kept.holder in names or kept.value in (site.node, *site.file.ancestors(site.node)):
                 yield site, kept
 
 
@@ -99,7 +94,8 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
     reads = [node for node in file.find(kept.function, kept.key) if not isinstance(file.parent(node), cst.AssignTarget)]
     is_key_alone = len(given) == 1 and len(reads) == len(kept.keys)
     keys = [given[0].value] if is_key_alone else kept.keys if len(given) < 2 else []
-    named = [code(each.value) for call in _calls(file, kept.value) if (each := argument(call, "device")) is not None]
+    arguments = [argument(call, "device") for call in _find_factories(file, kept.value)]
+    named = [code(each.value) for each in arguments if each is not None]
     for device in dict.fromkeys(named or site.device_expressions()):
         is_own = device.partition(".")[0] in parameters(kept.function) and device.endswith("device")
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -107,22 +103,22 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
             if node is not None and "device" not in file.code(node):
                 edits[node] = _with_device(node, device)
         if edits:
-            edits |= {} if named else {kept.value: _created_on(kept.value, device)}
+            edits |= {} if named else {kept.value: _put_on(file, kept.value, device)}
             yield from rewrite(file, edits, f"Keep one value in `{kept.holder}` for each device")
 
 
-def _calls(file: File, node: cst.CSTNode) -> list[cst.Call]:
+def _find_factories(file: File, node: cst.CSTNode) -> list[cst.Call]:
     """Return the calls of factories in an expression."""
     calls = file.within(node, cst.Call)
     return [each for each in calls if last_name(each.func) in FACTORIES and isinstance(each.func, cst.Attribute)]
 
 
-def _created_on(value: cst.BaseExpression, device: str) -> cst.BaseExpression:
+def _put_on(file: File, value: cst.BaseExpression, device: str) -> cst.BaseExpression:
     """Return a factory with a device, and another expression moved there."""
-    is_factory = isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute)
-    if isinstance(value, cst.Call) and is_factory and last_name(value.func) in FACTORIES:
-        return add_keyword(value, "device", device)
-    return move_to(value, device)
+    is_factory = value in _find_factories(file, value)
+    return (
+        add_keyword(value, "device", device) if isinstance(value, cst.Call) and is_factory else move_to(value, device)
+    )
 
 
 def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:
@@ -134,7 +130,7 @@ def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:
 
 def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """Return the attribute that stores the operand (or its source), and where a method computed it."""
-    for each in stored_attributes(ctx.failure, ctx.operand):
+    for each in ctx.stored_attributes():
         places = each.places
         for place in places if places and places[0].owned else ():
             owner, _, name = place.function.rpartition(".")
@@ -145,10 +141,9 @@ def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
 
 def _is_assigned(ctx: Context, place: SourceLocation, attribute: str) -> bool:
     """Return whether a method assigns an attribute at a location: a function that it calls computed the value."""
-    file = ctx.sources.file(place)
-    method = definition(file, place.function) if file is not None else None
-    found = assignments(file, f"self.{attribute}", method) if file is not None and method is not None else []
-    return any(file is not None and file.line_of(each) <= place.line for each in found)
+    method = ctx.definition_at(place)
+    found = assignments(method.file, f"self.{attribute}", method.node) if method is not None else []
+    return any(method is not None and method.file.line_of(each) <= place.line for each in found)
 
 
 def _find_devices(ctx: Context, place: SourceLocation, method: cst.FunctionDef) -> list[str]:
@@ -160,17 +155,16 @@ def _find_devices(ctx: Context, place: SourceLocation, method: cst.FunctionDef) 
     return [each for each in texts if each.endswith("device") and each.partition(".")[0] in parameters(method)[1:]]
 
 
-def _placed(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> dict[cst.CSTNode, cst.CSTNode]:
+def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> dict[cst.CSTNode, cst.CSTNode]:
     """Return edits by which the assigned value is created on a device, or moved there."""
     value = assigned.value
     if value is None:
         return {}
-    calls = [*file.within(value, cst.Call)]
-    made = [each for each in calls if last_name(each.func) in FACTORIES and isinstance(each.func, cst.Attribute)]
-    return {each: add_keyword(each, "device", device) for each in made} or {value: move_to(value, device)}
+    factories = _find_factories(file, value)
+    return {each: add_keyword(each, "device", device) for each in factories} or {value: move_to(value, device)}
 
 
-def _or(test: cst.BaseExpression, other: str) -> cst.BooleanOperation:
+def _add_test(test: cst.BaseExpression, other: str) -> cst.BooleanOperation:
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
         test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return cst.BooleanOperation(test, cst.Or(), expression(other))

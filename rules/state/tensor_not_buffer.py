@@ -1,6 +1,6 @@
 """A module keeps a tensor as a plain attribute, which `.to()` does not move."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import libcst as cst
 
@@ -14,7 +14,6 @@ from devfix.sdk import (
     ScopeVariable,
     Sources,
     StoredAttribute,
-    argument,
     assigned_targets,
     assignments,
     classes_called,
@@ -24,25 +23,26 @@ from devfix.sdk import (
     expression,
     imported_name,
     insert_after,
-    is_move,
-    is_never_moved,
     join_changes,
     last_name,
+    match,
     move_to,
+    parameter_nodes,
     register_as_buffer,
     register_parts,
     remove_keyword,
     replace_statement,
     rewrite,
-    stored_attributes,
 )
 
 Assignment = cst.Assign | cst.AnnAssign
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
-# These return no tensor, or a Parameter, which cannot be a buffer.
-OTHERS = ("item", "tolist", "numpy", "array", "Parameter")
-ASKING = ("hasattr", "getattr", "delattr")
-BUILTINS = ("float", "int", "bool", "str", "len")
+# What is no tensor, or a Parameter, which cannot be a buffer; a method that is named `float` casts a tensor.
+NO_BUFFERS = (
+    *("True", "False", "float($$$)", "int($$$)", "bool($$$)", "str($$$)", "len($$$)", "array($$$)", "Parameter($$$)"),
+    *("$_.item($$$)", "$_.tolist($$$)", "$_.numpy($$$)", "$_.array($$$)", "$_.Parameter($$$)"),
+)
+QUERIES = ("hasattr", "getattr", "delattr")
 
 
 class TensorNotBuffer(EvidenceRule[StoredAttribute]):
@@ -56,8 +56,7 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
 
     def search(self, ctx: Context) -> StoredAttribute | None:
         """Return the attribute that stores the operand, unless a method besides the constructor made it for itself."""
-        owner = ctx.operand.owner
-        for each in stored_attributes(ctx.failure, ctx.operand) if owner is None or owner.kind == "attribute" else ():
+        for each in ctx.stored_attributes() if not ctx.is_held else ():
             # A module on the tensor's device was never moved itself, or holds it as a buffer.
             is_moved = each.module is not None and each.module.device not in (ctx.operand.device, "mixed")
             if is_moved and (_is_of_constructor(each) or not _is_computed_here(ctx, each)):
@@ -67,7 +66,7 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
     def describe(self, ctx: Context, found: StoredAttribute) -> str:
         """Report an attribute of a module that has moved."""
         said = f"`{found.whole}.{found.attribute}` is a plain attribute of {found.module_type}"
-        if found.module is not None and is_never_moved(ctx.failure, found.module, _moves(ctx)):
+        if found.module is not None and ctx.is_never_moved(found.module):
             return (
                 f"{said}, which was never moved: it stayed on {ctx.operand.device}, and meets a tensor on"
                 f" {ctx.peer.device}."
@@ -88,40 +87,45 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
         holders = classes_holding(ctx.failure, ctx.sources, name, found.module_type)
         if _is_given_another_kind(ctx.sources, name, {holder.name.value for _, holder in holders}):
             return
+        assigned = [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
         for file, holder in holders:
             inside = [each for each in assignments(file, f"self.{name}", holder) if _in_constructor(file, each)]
             if any(isinstance(each.value, CONTAINERS) for each in inside):
                 for site in ctx.sites():
                     yield from site.move_batch()
-                continue
-            first = dominating(file, inside)
-            trained = {each.value: made for each in first if each.value and (made := _as_parameter(file, each.value))}
-            if trained:
-                yield from rewrite(file, trained, f"Make `self.{name}` a parameter", Safety.LIKELY)
-                continue
-            calls = [(each, register_as_buffer(file, each)) for each in first if not _may_be_a_number(file, each)]
-            edits: dict[cst.CSTNode, cst.CSTNode] = {each: cst.Expr(call) for each, call in calls if call is not None}
-            if len(edits) == len(first):
-                if found.module is not None and is_never_moved(ctx.failure, found.module, _moves(ctx)):
-                    yield from _register_and_move(ctx, found.module, file, edits, name)
-                else:
-                    yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
-        if not any(_in_constructor(file, each) for file, each in _assigned(holders, name)):
-            yield from _part(ctx, found)
-            yield from _declare(ctx, found, holders) if holders else ()
+            else:
+                yield from _register(ctx, found, file, dominating(file, inside))
+        if not any(_in_constructor(file, each) for file, each in assigned):
+            yield from _register_parts(ctx, found)
+            if holders and not any(isinstance(each.value, CONTAINERS) for _, each in assigned):
+                yield from _declare(ctx, found, holders)
+
+
+def _register(ctx: Context, found: StoredAttribute, file: File, assigned: list[Assignment]) -> Changes:
+    """Yield changes that make what a constructor assigns a parameter if it is trained, else a buffer."""
+    name = found.attribute
+    trained = {each.value: made for each in assigned if each.value and (made := _as_parameter(file, each.value))}
+    if trained:
+        yield from rewrite(file, trained, f"Make `self.{name}` a parameter", Safety.LIKELY)
+        return
+    calls = [(each, register_as_buffer(file, each)) for each in assigned if not _may_be_a_number(file, each)]
+    edits: dict[cst.CSTNode, cst.CSTNode] = {each: cst.Expr(call) for each, call in calls if call is not None}
+    if len(edits) < len(assigned):
+        return
+    if found.module is not None and ctx.is_never_moved(found.module):
+        yield from _register_and_move(ctx, found.module, file, edits, name)
+    else:
+        yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
 
 
 def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
     """Return the parameter for a tensor that is created to be trained; None if it is not, or the name is not there."""
-    written = imported_name(file, "torch.nn.Parameter")
-    if not isinstance(value, cst.Call) or not written:
-        return None
-    wanted = argument(value, "requires_grad")
-    if wanted is not None and file.code(wanted.value) == "True":
-        return expression(f"{written}({code(remove_keyword(value, 'requires_grad'))})")
-    if last_name(value.func) == "requires_grad_" and not value.args and isinstance(value.func, cst.Attribute):
-        return expression(f"{written}({file.code(value.func.value)})")
-    return None
+    parameter, tensor = imported_name(file, "torch.nn.Parameter"), ""
+    if isinstance(value, cst.Call) and match(value, "$_($$$, requires_grad=True, $$$)"):
+        tensor = code(remove_keyword(value, "requires_grad"))
+    elif found := match(value, "$X.requires_grad_()"):
+        tensor = file.code(found["X"])
+    return expression(f"{parameter}({tensor})") if parameter and tensor else None
 
 
 def _register_and_move(
@@ -138,22 +142,14 @@ def _register_and_move(
                 yield from rewrite(file, {**registered, **moved}, title)
                 continue
             pairs = ((file, registered), (site.file, moved))
-            parts = [next(rewrite(each, edits, title), None) for each, edits in pairs]
-            yield from filter(None, [join_changes(title, *parts)])
+            joined = join_changes(title, *(next(rewrite(each, edits, title), None) for each, edits in pairs))
+            yield from [joined] if joined is not None else ()
         if site.is_in_constructor:  # the next one constructs what keeps the module
             return
 
 
-def _moves(ctx: Context) -> Iterator[cst.Call]:
-    return (each.node for each in ctx.calls() if is_move(each.node))
-
-
-def _assigned(holders: list[tuple[File, cst.ClassDef]], name: str) -> list[tuple[File, Assignment]]:
-    return [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
-
-
-def _part(ctx: Context, found: StoredAttribute) -> Changes:
-    """Yield changes that part `self.a, self.b = x, y` of a constructor, and register the tensors among them."""
+def _register_parts(ctx: Context, found: StoredAttribute) -> Changes:
+    """Yield changes that split `self.a, self.b = x, y` of a constructor, and register the tensors among them."""
     scope = ctx.failure.frames[found.frame].scope
     tensors = [each for each in scope if each.kind == "tensor" and each.device == ctx.operand.device]
     own = {each.expression.removeprefix(f"{found.whole}.") for each in tensors if not each.type.endswith("Parameter")}
@@ -164,9 +160,8 @@ def _part(ctx: Context, found: StoredAttribute) -> Changes:
             if not _in_constructor(file, node):
                 continue
             names = [each for each in own if f"self.{each}" in map(file.code, _elements(node))]
-            if found.attribute not in names or any(
-                _is_given_another_kind(ctx.sources, each, {type_name}) for each in names
-            ):
+            others = (each for each in names if _is_given_another_kind(ctx.sources, each, {type_name}))
+            if found.attribute not in names or any(others):
                 continue
             statement, lines = file.statement_of(node), register_parts(file, node, names)
             is_alone = isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1
@@ -188,39 +183,32 @@ def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst
     find it from the beginning.
     """
     name = found.attribute
-    containers = any(isinstance(each.value, CONTAINERS) for _, each in _assigned(holders, name))
-    if containers or _is_asked_for(ctx.sources, name):
+    if _is_queried(ctx.sources, name):
         return
-    stack = found.places
-    running = [place for place in stack if place.owned and place.function.endswith(".__init__")]
+    running = [place for place in found.places if place.owned and place.function.endswith(".__init__")]
     owners = [place.function.split(".")[-2] for place in running] or [holder.name.value for _, holder in holders]
     for file in ctx.files():
         for holder in classes_called(file, owners[0]):
             line = _base_constructor_call(file, holder)
-            module = insert_after(file, line, [_empty_buffer(file, name)]) if line is not None else None
+            empty = f"self.register_buffer({file.quote}{name}{file.quote}, None, persistent=False)"
+            module = insert_after(file, line, [empty]) if line is not None else None
             yield from rewrite(file, module, f"Register `self.{name}` as a buffer")
 
 
 def _base_constructor_call(file: File, holder: cst.ClassDef) -> cst.CSTNode | None:
     """Return the statement of a class's own constructor that calls its base's; a module registers nothing before it."""
     own = [each for each in holder.body.body if isinstance(each, cst.FunctionDef) and each.name.value == "__init__"]
-    for line in own[0].body.body if own else ():
-        calls = [*file.within(line, cst.Call)]
-        if isinstance(line, cst.SimpleStatementLine) and any(last_name(each.func) == "__init__" for each in calls):
-            return line
-    return None
+    calls = ((line, call) for each in own[:1] for line in each.body.body for call in file.within(line, cst.Call))
+    bases = (line for line, call in calls if last_name(call.func) == "__init__")
+    return next((line for line in bases if isinstance(line, cst.SimpleStatementLine)), None)
 
 
-def _empty_buffer(file: File, name: str) -> str:
-    return f"self.register_buffer({file.quote}{name}{file.quote}, None, persistent=False)"
-
-
-def _is_asked_for(sources: Sources, name: str) -> bool:
+def _is_queried(sources: Sources, name: str) -> bool:
     """Return whether code asks whether an attribute exists: `hasattr`, `getattr`, `except AttributeError`."""
     words = (f'"{name}"', f"'{name}'")
     calls = ((file, call) for file in sources.containing(*words) for call in file.within(file.module, cst.Call))
-    asking = ((file, call) for file, call in calls if last_name(call.func) in ASKING)
-    if any(file.code(each.value) in words for file, call in asking for each in call.args):
+    queries = ((file, call) for file, call in calls if last_name(call.func) in QUERIES)
+    if any(file.code(each.value) in words for file, call in queries for each in call.args):
         return True
     return any("AttributeError" in file.text for file in sources.containing(f"self.{name} ="))
 
@@ -239,8 +227,7 @@ def _is_of_constructor(found: StoredAttribute) -> bool:
 def _is_computed_here(ctx: Context, found: StoredAttribute) -> bool:
     """Return whether the method that uses the tensor also created it: a cache, which no earlier move reaches."""
     running = ctx.failure.frames[found.frame].place
-    places = found.places
-    return any((each.path, each.function) == (running.path, running.function) for each in places)
+    return any((each.path, each.function) == (running.path, running.function) for each in found.places)
 
 
 def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bool:
@@ -251,27 +238,19 @@ def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bo
     for file in sources.containing(f".{name} =", f".{name}: "):
         for node in file.within(file.module):
             if isinstance(node, Assignment) and _is_another_kind(node.value):
-                owners = {file.code(each.value) for each in _targets(node) if each.attr.value == name}
+                targets = [each for each in assigned_targets(node) if isinstance(each, cst.Attribute)]
+                owners = {file.code(each.value) for each in targets if each.attr.value == name}
                 around = file.class_of(node)
                 if owners - {"self"} or (owners and around is not None and around.name.value in holders):
                     return True
     return False
 
 
-def _targets(statement: Assignment) -> list[cst.Attribute]:
-    """Return the attributes that a statement assigns."""
-    return [each for each in assigned_targets(statement) if isinstance(each, cst.Attribute)]
-
-
 def _is_another_kind(value: cst.BaseExpression | None) -> bool:
     """Return whether a value is neither a tensor nor None: a number, a string, a module's parameter."""
     if isinstance(value, cst.UnaryOperation):
         value = value.expression
-    called = last_name(value.func) if isinstance(value, cst.Call) else ""
-    if called in BUILTINS:  # a method of that name casts a tensor
-        return isinstance(value, cst.Call) and isinstance(value.func, cst.Name)
-    is_truth = isinstance(value, cst.Name) and value.value in ("True", "False")
-    return is_truth or isinstance(value, cst.BaseNumber | cst.BaseString) or called in OTHERS
+    return isinstance(value, cst.BaseNumber | cst.BaseString) or match(value, *NO_BUFFERS) is not None
 
 
 def _may_be_a_number(file: File, assignment: Assignment) -> bool:
@@ -279,15 +258,15 @@ def _may_be_a_number(file: File, assignment: Assignment) -> bool:
     function, value = file.function_of(assignment), assignment.value
     if function is None or not isinstance(value, cst.Name):
         return False
-    every = (*function.params.params, *function.params.kwonly_params)
-    given = [each for each in every if each.name.value == value.value and each.default is not None]
-    return any(each.annotation is None or "Tensor" not in file.code(each.annotation.annotation) for each in given)
+    optional = (each for each in parameter_nodes(function) if each.default is not None)
+    given = (each.annotation for each in optional if each.name.value == value.value)
+    return any(each is None or "Tensor" not in file.code(each.annotation) for each in given)
 
 
 def _in_constructor(file: File, node: cst.CSTNode) -> bool:
     """Return whether a node is in a constructor, or in a method that the constructor of the class calls."""
     function, holder = file.function_of(node), file.class_of(node)
-    if function is None or holder is None or function.name.value == "__init__":
+    if function is None or holder is None:
         return function is not None and function.name.value == "__init__"
-    around = [file.function_of(each) for each in file.find(holder, f"self.{function.name.value}")]
-    return any(each is not None and each.name.value == "__init__" for each in around)
+    reads = (file.function_of(each) for each in file.find(holder, f"self.{function.name.value}"))
+    return any(each is not None and each.name.value == "__init__" for each in (function, *reads))

@@ -19,12 +19,11 @@ from devfix.sdk import (
     argument,
     assigned_targets,
     creates_on_default_device,
-    device_parameter_added,
     is_move,
     move_to,
+    receiver,
     remove_move,
     rewrite,
-    stored_attributes,
 )
 
 MOST = 6  # attributes moved by one change; an object with more needs its own method
@@ -55,7 +54,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
 
     def search(self, ctx: Context) -> StoredAttribute | None:
         """Return the attribute of a plain object that its constructor created."""
-        for each in stored_attributes(ctx.failure, ctx.operand) if ctx.operand.owner is None else ():
+        for each in ctx.stored_attributes() if ctx.operand.owner is None else ():
             place = next(iter(each.places), None)
             if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
                 return each
@@ -95,20 +94,17 @@ def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallS
     constructor = made.function if made is not None else None
     if made is None or constructor is None:
         return
-    calls = [*file.within(constructor, cst.Call)]
-    own = [each for each in calls if file.function_of(each) is constructor]
+    own = [*file.own_nodes(constructor, cst.Call)]
     factories = [each for each in own if creates_on_default_device(file, each)]
     drawn = [each for each in own if _is_drawn(file, each)]
     owner = made.place.function.rpartition(".")[0]
     if given := made.device_parameter(ctx.target_device):
         edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", given) for each in factories}
         edits |= {each: move_to(each, given) for each in drawn}
-        yield from rewrite(file, edits, f"Create the tensors of {owner} on its `{given}`", Safety.SAFE)
+        yield from rewrite(file, edits, f"Create the tensors of {owner} on its `{given}`")
         return
-    for device in devices:
-        title = f"Create the tensors of {owner} on `{device}`, by a parameter `device`"
-        where = (ctx.repository, Definition(file, constructor), site.node, device)
-        yield from device_parameter_added(*where, factories, title, Safety.LIKELY, drawn)
+    created = f"the tensors of {owner}"
+    yield from site.pass_device(Definition(file, constructor), factories, created, Safety.LIKELY, drawn, devices)
 
 
 def _is_drawn(file: File, call: cst.Call) -> bool:
@@ -124,18 +120,18 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     """
     node = file.root_at(found.places[0])
     holder = file.class_of(node) if node is not None else None
-    scope = ctx.failure.frames[found.frame].scope
-    device = next((each.device for each in scope if each.expression == f"{found.whole}.{found.attribute}"), "")
-    if holder is None or any(each.name.value in (*MOVERS, *ITEMS) for each in file.within(holder, cst.FunctionDef)):
+    scope = {each.expression: each for each in ctx.failure.frames[found.frame].scope}
+    stored = scope.get(f"{found.whole}.{found.attribute}")
+    own = {each.name.value for each in file.within(holder, cst.FunctionDef)} if holder is not None else set()
+    if stored is None or holder is None or not own.isdisjoint((*MOVERS, *ITEMS)):
         return None
-    tensors = [each.expression.rpartition(".") for each in scope if each.kind == "tensor" and each.device == device]
-    shape = next((each.shape for each in scope if each.expression == f"{found.whole}.{found.attribute}"), ())
-    is_whole = prod(shape) == prod(ctx.operand.shape)  # of a store from which a program draws, some rows are used
+    is_whole = prod(stored.shape) == prod(ctx.operand.shape)  # a program draws some rows of a store
+    tensors = [each for each in scope.values() if each.kind == "tensor" and each.device == stored.device]
+    parts = (each.expression.rpartition(".") for each in tensors)
     names, functions = [], set[cst.FunctionDef]()
-    for name in (name for whole, _, name in tensors if whole == found.whole and name.isidentifier()):
-        readers = {file.function_of(read) for read in file.find(holder, f"self.{name}")}
-        methods = {reader for reader in readers if reader is not None and reader.name.value != "__init__"}
+    for name in (name for whole, _, name in parts if whole == found.whole and name.isidentifier()):
         reads = file.find(holder, f"self.{name}")
+        methods = {each for each in map(file.function_of, reads) if each is not None and each.name.value != "__init__"}
         if any(_stays_on_host(file, read) or (_is_filled(file, read) and not is_whole) for read in reads):
             return None
         names += [name] if methods else []
@@ -145,19 +141,17 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
 
 def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:
     """Return whether the function that uses the object moves something else that it gives: it is kept on the host."""
-    place = ctx.failure.frames[found.frame].place
-    file = ctx.sources.file(place)
-    node = file.root_at(place) if file is not None else None
-    if file is None or node is None:
+    site = ctx.site_of(found.frame)
+    if site is None:
         return False
-    around = file.function_of(node) or file.module
+    file, around = site.file, site.function or site.file.module
     given: set[str] = set()
     for each in file.within(around):
         value = each.value if isinstance(each, cst.Assign) else each.iter if isinstance(each, cst.For) else None
         if isinstance(each, cst.Assign | cst.For) and value is not None and file.find(value, found.whole):
             given |= {part.value for target in assigned_targets(each) for part in file.within(target, cst.Name)}
-    moved = [each for each in file.within(around, cst.Call) if is_move(each)]
-    return any(isinstance(each.func, cst.Attribute) and file.code(each.func.value) in given for each in moved)
+    moved = (receiver(each) for each in file.within(around, cst.Call) if is_move(each))
+    return any(each is not None and file.code(each) in given for each in moved)
 
 
 def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:

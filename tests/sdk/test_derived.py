@@ -7,8 +7,7 @@ from dataclasses import replace
 from mismatch_factory import tensor
 
 from devfix.model import Event, Failure, Frame, NameRef, Operand, ScopeVariable, SourceLocation
-from devfix.sdk import derived_in_frame, stored_attributes
-from devfix.sdk.trace.derived import begins
+from devfix.sdk.trace.derived import begins, derived_in_frame, stored_attributes
 
 AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)
 CREATION = Event("factory", "aten::ones", "cpu", (SourceLocation("m.py", 3, "use", 3, 8, 22, owned=True), AT))

@@ -18,11 +18,12 @@ from devfix.model import (
     ScopeVariable,
     SourceLocation,
 )
-from devfix.sdk import declarations, is_selected_from, names_in
+from devfix.sdk import declarations, is_selected_from
 from devfix.sdk.trace.operands import (
     creation_location,
     is_intentional,
     misplaced_operands,
+    names_in,
     peer_operand,
     target_device,
     was_moved_to,

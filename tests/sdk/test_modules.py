@@ -10,8 +10,15 @@ import pytest
 from mismatch_factory import after, meeting, place, spot_at, tensor
 
 from devfix.model import Diagnosis, Event, Failure, ModuleOwner, ScopeVariable, SourceLocation
-from devfix.sdk import Sources, is_never_moved, largest_misplaced_module, root_modules
-from devfix.sdk.fixes.modules import construction_sites, move_module_before, variable_in_frame
+from devfix.sdk import Sources
+from devfix.sdk.fixes.modules import (
+    construction_sites,
+    is_never_moved,
+    largest_misplaced_module,
+    move_module_before,
+    root_modules,
+    variable_in_frame,
+)
 
 CODE = "def f(x, model):\n    return model(x)\n"
 

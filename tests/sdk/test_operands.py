@@ -15,11 +15,10 @@ from devfix.sdk import (
     dominating,
     is_created_where_used,
     is_loop_variable,
-    largest_misplaced_module,
     loop_event,
-    root_modules,
-    stored_attributes,
 )
+from devfix.sdk.fixes.modules import largest_misplaced_module, root_modules
+from devfix.sdk.trace.derived import stored_attributes
 from devfix.sdk.trace.operands import is_intentional, misplaced_operands
 
 AT = SourceLocation("m.py", 9, "use", 9, 4, 20, owned=True)

@@ -8,7 +8,8 @@ import pytest
 from mismatch_factory import X, main, meeting, place, tensor
 
 from devfix.model import Event, Frame, ScopeVariable, SourceLocation
-from devfix.sdk import device_in, named_at, on_device, scope_of
+from devfix.sdk import device_in, on_device, scope_of
+from devfix.sdk.trace.scopes import named_at
 
 CODE = """y = x + mask
 class Model:

@@ -63,6 +63,11 @@ class ScopeVariable:
     classes: tuple[str, ...] = ()
     qualified_type: str = ""
 
+    @property
+    def transfers(self) -> tuple[Event, ...]:
+        """The moves between devices, oldest first."""
+        return tuple(event for event in self.history if event.kind == "move")
+
 
 @dataclass(frozen=True)
 class NameRef:

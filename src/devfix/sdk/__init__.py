@@ -24,23 +24,22 @@ from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_d
 from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has_device_name
 from devfix.sdk.fixes.followed_devices import followed
 from devfix.sdk.fixes.instances import is_of, passed_in
-from devfix.sdk.fixes.modules import is_never_moved, largest_misplaced_module, root_modules
 from devfix.sdk.fixes.moves import is_written_to
-from devfix.sdk.fixes.parameters import device_parameter_added, parameter_added
+from devfix.sdk.fixes.parameters import parameter_added
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, EvidenceRule, ModuleRule, SourceRule
 from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import CallSite, Site
-from devfix.sdk.trace.derived import StoredAttribute, derived_in_frame, stored_attributes
+from devfix.sdk.trace.derived import StoredAttribute, derived_in_frame
 from devfix.sdk.trace.history import is_created_where_used, last_data_event, loop_event, preserves_data
 from devfix.sdk.trace.holders import attribute_of, classes_called, classes_holding, dominating, owned_places
 from devfix.sdk.trace.loop_values import is_loop_variable
 from devfix.sdk.trace.moved_away import MovedAway, moved_away
-from devfix.sdk.trace.operands import declarations, is_selected_from, module_device, names_in
+from devfix.sdk.trace.operands import declarations, is_selected_from, module_device
 from devfix.sdk.trace.placement import last_placement
 from devfix.sdk.trace.returns import class_of, methods_called, return_values
-from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, named_at, on_device, scope_of
+from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, code, last_name
 from devfix.source.edits.buffers import register_as_buffer, register_parts
@@ -59,6 +58,7 @@ from devfix.source.edits.expressions import (
     expression,
     is_move,
     move_to,
+    receiver,
     remove_keyword,
     remove_move,
 )
@@ -71,6 +71,7 @@ from devfix.source.edits.statements import (
     remove_statement,
     replace_statement,
 )
+from devfix.source.matches import Match, match
 from devfix.source.queries.bound_names import is_bound, is_local
 from devfix.source.queries.keyed_caches import KeyedCache, keyed_caches
 from devfix.source.queries.loops import outside_loops
@@ -80,6 +81,8 @@ from devfix.source.queries.reading import (
     assigned_values,
     assignments,
     definition,
+    method_call_on,
+    parameter_nodes,
     parameters,
     reads_of,
 )
@@ -87,7 +90,7 @@ from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.writes import is_written
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
-__version__ = "2.6"
+__version__ = "3.0"
 
 __all__ = [
     "FACTORIES",
@@ -114,6 +117,7 @@ __all__ = [
     "FixSite",
     "Frame",
     "KeyedCache",
+    "Match",
     "ModuleOwner",
     "ModuleRule",
     "MovedAway",
@@ -154,7 +158,6 @@ __all__ = [
     "device_in",
     "device_literal",
     "device_names",
-    "device_parameter_added",
     "device_text",
     "dominating",
     "expression",
@@ -170,7 +173,6 @@ __all__ = [
     "is_local",
     "is_loop_variable",
     "is_move",
-    "is_never_moved",
     "is_of",
     "is_passed_in",
     "is_selected_from",
@@ -179,7 +181,6 @@ __all__ = [
     "is_written_to",
     "join_changes",
     "keyed_caches",
-    "largest_misplaced_module",
     "last_data_event",
     "last_name",
     "last_placement",
@@ -187,6 +188,8 @@ __all__ = [
     "literal_node",
     "loads_strictly",
     "loop_event",
+    "match",
+    "method_call_on",
     "methods_called",
     "module_container",
     "module_device",
@@ -194,17 +197,17 @@ __all__ = [
     "move_statement",
     "move_to",
     "moved_away",
-    "named_at",
     "named_device",
-    "names_in",
     "on_device",
     "outside_loops",
     "owned_places",
     "parameter_added",
+    "parameter_nodes",
     "parameters",
     "passed_in",
     "preserves_data",
     "reads_of",
+    "receiver",
     "register_as_buffer",
     "register_parts",
     "remove_keyword",
@@ -215,9 +218,7 @@ __all__ = [
     "replace_statement",
     "return_values",
     "rewrite",
-    "root_modules",
     "scope_of",
-    "stored_attributes",
     "takes_modules",
     "warning",
     "with_constant",

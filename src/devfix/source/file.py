@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import libcst as cst
 
 from devfix.model import Edit, SourceLocation
 from devfix.notebooks.notebook import is_notebook, settled
-from devfix.source.parsed_module import ParsedModule
+from devfix.source.parsed_module import Node, ParsedModule
 from devfix.source.replacement import Replacement
 from devfix.source.text import check_syntax, first_difference, last_name, normalised
 
@@ -90,6 +90,16 @@ class File(ParsedModule):
     def class_of(self, node: cst.CSTNode) -> cst.ClassDef | None:
         """Return the innermost class around a node."""
         return next((each for each in self.ancestors(node) if isinstance(each, cst.ClassDef)), None)
+
+    def own_nodes(self, scope: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
+        """Yield the nodes of a class that belong to a function itself, or to no function for anything else.
+
+        >>> file = File("m.py", b"def f(x):\\n    def g(y): return y\\n    return g(x)\\n")
+        >>> [file.code(each) for each in file.own_nodes(file.module.body[0], cst.Return)]
+        ['return g(x)']
+        """
+        function = scope if isinstance(scope, cst.FunctionDef) else None
+        return (node for node in self.within(scope, kind) if self.function_of(node) is function)
 
     def loops_around(self, node: cst.CSTNode) -> list[cst.BaseCompoundStatement]:
         """Return the for and while statements around a node within its function, innermost first."""

@@ -108,7 +108,7 @@ def is_never_moved(failure: Failure, module: ScopeVariable, moves: Iterable[cst.
         for frame, name in named
         for around, other in modules
     )
-    if not names or is_held or any(event.kind == "move" for event in module.history):
+    if not names or is_held or module.transfers:
         return False
     receivers = [each.func.value for each in moves if isinstance(each.func, cst.Attribute)]
     moved = [each.func if isinstance(each, cst.Call) else each for each in receivers]

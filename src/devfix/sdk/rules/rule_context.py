@@ -9,10 +9,9 @@ import libcst as cst
 
 from devfix.model import (
     Confidence,
-    Diagnosis,
     Event,
-    Failure,
     Finding,
+    ModuleOwner,
     NameRef,
     Operand,
     Safety,
@@ -22,30 +21,32 @@ from devfix.model import (
 from devfix.sdk.changes import Change, first_is_safe, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource, change_device_sources, device_sources
 from devfix.sdk.fixes.host import host_copies
-from devfix.sdk.fixes.instances import objects_of
-from devfix.sdk.fixes.modules import construction_sites
+from devfix.sdk.fixes.modules import construction_sites, is_never_moved, largest_misplaced_module, root_modules
 from devfix.sdk.fixes.pins import pin_where_assigned
+from devfix.sdk.rules.failure_view import FailureView
 from devfix.sdk.rules.site import CallSite, Site, is_in_reach
-from devfix.sdk.trace.history import frame_of, loop_event
-from devfix.sdk.trace.holders import files_of
+from devfix.sdk.trace.derived import StoredAttribute, stored_attributes
+from devfix.sdk.trace.history import loop_event
 from devfix.sdk.trace.loop_values import loop_variable_frame
 from devfix.sdk.trace.operands import (
     creation_location,
     describe,
     is_intentional,
     misplaced_operands,
+    names_in,
     peer_operand,
     target_device,
     was_moved_to,
 )
 from devfix.sdk.trace.placement import explicitly_placed, placement_locations, placement_targets
-from devfix.sdk.trace.sites import FixSite, SiteKind, fix_sites, scope_at
-from devfix.source import File, Sources
-from devfix.source.queries.repository import Repository
+from devfix.sdk.trace.scopes import named_at
+from devfix.sdk.trace.sites import FixSite, SiteKind, fix_sites
+from devfix.source import File
+from devfix.source.edits.expressions import is_move
 
 
 @dataclass(frozen=True)
-class Context:
+class Context(FailureView):
     """A failure as a rule sees it, with one operand in view: the blamed one, or a suspect.
 
     `suspects` yields a context for each operand that may be wrong; `sites` and `call_at` find the source code.
@@ -55,15 +56,6 @@ class Context:
     >>> ctx.created_at.line, ctx.is_intentional, [site.kind for site in ctx.sites()]
     (11, False, ['creation', 'argument', 'use'])
     """
-
-    failure: Failure
-    sources: Sources
-    finding: Finding = Finding(0, "")  # noqa: RUF009  (a frozen record)
-
-    @property
-    def diagnosis(self) -> Diagnosis:
-        """The finding with its failure, for functions that take one."""
-        return Diagnosis("", "", self.failure, self.finding)
 
     @property
     def operand(self) -> Operand:
@@ -82,24 +74,9 @@ class Context:
         return found
 
     @property
-    def repository(self) -> Repository:
-        """All files of the repository: definitions, callers, base classes."""
-        return Repository(self.sources)
-
-    @property
     def target_device(self) -> str:
         """The device that the operand should be on: the finding's device, else the peer's, else ""."""
         return target_device(self.diagnosis)
-
-    @property
-    def accelerator(self) -> str:
-        """The kind of the GPUs in the world that failed: "cuda", "mps", "xpu"; "" in a world without any."""
-        return self.failure.accelerator.value if self.failure.accelerator is not None else ""
-
-    @property
-    def claimed(self) -> tuple[str, ...]:
-        """The kinds of accelerator besides CUDA that the repository claims to support: "mps", "xpu"."""
-        return tuple(each.value for each in self.failure.claimed)
 
     @property
     def name(self) -> str:
@@ -140,6 +117,30 @@ class Context:
     def loop_frame(self) -> int | None:
         """The number of the outermost frame in which the operand is a loop variable."""
         return loop_variable_frame(self.diagnosis, self.sources)
+
+    def names_in(self, frame: int | None) -> list[NameRef]:
+        """Return what holds the operand in a frame, before tensors that it was derived from; nothing for no frame."""
+        return names_in(self.operand, frame) if frame is not None else []
+
+    def names_at(self, place: SourceLocation) -> list[str]:
+        """Return the names at a location of the operand, or of a tensor it was computed from; nearest first."""
+        return named_at(self.failure, place, self.operand)
+
+    def stored_attributes(self) -> list[StoredAttribute]:
+        """Return the attributes that store the operand or a tensor from which it was computed, deepest frame first."""
+        return stored_attributes(self.failure, self.operand)
+
+    def root_modules(self) -> list[tuple[ModuleOwner, ScopeVariable]]:
+        """Return the module that registers the operand, as each frame sees it, outermost frame first."""
+        return root_modules(self.failure, self.operand)
+
+    def misplaced_module(self, frame: int | None = None) -> ScopeVariable | None:
+        """Return the largest module with the operand that is on its device as a whole, as a frame, or any, sees it."""
+        return largest_misplaced_module(self.failure, self.operand, frame)
+
+    def is_never_moved(self, module: ScopeVariable) -> bool:
+        """Return whether neither a module was moved nor one that holds it, as far as running functions name them."""
+        return is_never_moved(self.failure, module, (each.node for each in self.calls() if is_move(each.node)))
 
     def moved_to(self, device_type: str) -> SourceLocation | None:
         """Return where the operand was moved to a kind of device on purpose; None if it was not."""
@@ -206,22 +207,6 @@ class Context:
     def copy_to_host(self) -> Iterator[Change]:
         """Yield changes that copy the operand to the host where the deepest owned frame passes it on."""
         return host_copies(self.diagnosis, self.sources)
-
-    def objects(self, *classes: str, frame: int | None = None) -> list[ScopeVariable]:
-        """Return the modules and objects of some classes in scope, in one frame or in any."""
-        return objects_of(self.failure, *classes, frame=frame)
-
-    def scope_at(self, place: SourceLocation) -> tuple[ScopeVariable, ...]:
-        """Return the variables known to be in scope at a location."""
-        return scope_at(self.failure, place)
-
-    def frame_of(self, place: SourceLocation) -> int | None:
-        """Return the number of the deepest frame that still runs the function around a location."""
-        return frame_of(self.failure, place)
-
-    def files(self) -> list[File]:
-        """Return the editable files that the failure involves, those of the deepest frames first."""
-        return files_of(self.failure, self.sources)
 
     def sites(self, *kinds: SiteKind) -> Iterator[Site]:
         """Yield the editable places in the operand's history, its creation first, its failing use last."""

@@ -17,13 +17,15 @@ from devfix.sdk.fixes.device_expressions import device_expressions, device_names
 from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 from devfix.sdk.fixes.modules import move_module_before
 from devfix.sdk.fixes.moves import move_argument, move_result
+from devfix.sdk.fixes.parameters import device_parameter_added
 from devfix.sdk.trace.history import is_created_in_reach
 from devfix.sdk.trace.sites import FixSite, SiteKind
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.expressions import add_keyword, argument, expression
+from devfix.source.edits.expressions import add_keyword, argument, expression, receiver
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.file import Statement
 from devfix.source.queries.bound_names import is_local, is_of_script
+from devfix.source.queries.repository import Definition, Repository
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ class CallSite(Site):
     @property
     def receiver(self) -> cst.BaseExpression | None:
         """The object on which a method is called: `x` of `x.cpu()`."""
-        return self.node.func.value if isinstance(self.node.func, cst.Attribute) else None
+        return receiver(self.node)
 
     def argument(self, keyword: str, position: int | None = None) -> cst.Arg | None:
         """Return the argument that is passed by keyword or at a position."""
@@ -220,6 +222,25 @@ class CallSite(Site):
     def add_keyword(self, keyword: str, value: str, title: str, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield a change that adds a keyword argument."""
         return self.replace({self.node: add_keyword(self.node, keyword, value)}, title, safety)
+
+    def pass_device(
+        self,
+        function: Definition,
+        factories: Sequence[cst.Call],
+        created: str,
+        safety: Safety = Safety.SAFE,
+        moved: Sequence[cst.Call] = (),
+        devices: Sequence[str] | None = None,
+    ) -> Iterator[Change]:
+        """Yield changes that give the function that runs here a parameter `device`, and pass it in this call.
+
+        `factories` are the calls in the function that create tensors there, `created` says which; the results of
+        `moved` are moved there, since they would be other numbers. `devices` are those in scope by default.
+        """
+        for device in self.device_expressions() if devices is None else devices:
+            title = f"Create {created} on `{device}`, by a parameter `device`"
+            repository = Repository(self.sources)
+            yield from device_parameter_added(repository, function, self.node, device, factories, title, safety, moved)
 
     def set_argument(self, given: cst.Arg | None, keyword: str, value: str, title: str) -> Iterator[Change]:
         """Yield a change that sets an argument, or adds it as a keyword."""

@@ -54,7 +54,7 @@ class StoredAttribute:
     `whole` is the object's expression in frame number `frame`, `attribute` its name without an index, `history` that of
     the stored tensor, and `module` the object if it is a module.
 
-    >>> stored_attributes(failure, failure.operands[1])
+    >>> ctx.stored_attributes()
     []
     """
 

@@ -42,7 +42,7 @@ def moved_away(failure: Failure, operand: Operand, sources: Sources) -> MovedAwa
     >>> moved_away(failure, failure.operands[0], source) is None
     True
     """
-    moves = [event for event in operand.history if event.kind == "move"]
+    moves = operand.transfers
     if not moves or moves[-1].device != operand.device or operand.history[0].device == "meta":
         return None
     found = next(

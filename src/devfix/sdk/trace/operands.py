@@ -174,7 +174,7 @@ def module_device(failure: Failure, operand: Operand) -> str:
     """
     for owner in operand.holders if operand.owner is not None else ():
         modules = [each for each in scope_in(failure, owner.frame) if each.expression == owner.expression]
-        moves = [event for each in modules for event in each.history if event.kind == "move"]
+        moves = [event for each in modules for event in each.transfers]
         moved = moves[-1].device if moves and owner.kind in ("parameter", "buffer") else ""
         if moved not in ("", "mixed", operand.device):
             return moved

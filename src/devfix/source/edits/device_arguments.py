@@ -11,7 +11,7 @@ import libcst as cst
 from devfix.model import is_on_gpu
 from devfix.source import File, code, last_name
 from devfix.source.edits.expressions import DTYPE, add_keyword, argument, expression, is_move
-from devfix.source.queries.reading import assignments
+from devfix.source.queries.reading import assignments, parameter_nodes
 
 LITERAL = re.compile(r"(cuda|mps|xpu|cpu)(:\d+)?")
 STEPS = 4  # assignments to follow from one name to the next
@@ -173,8 +173,7 @@ def _values(file: File, node: cst.Name | cst.Attribute) -> Iterator[cst.BaseExpr
         yield from _assigned(file, text, file.class_of(node) if text.startswith("self.") else file.module)
         return
     if function is not None:
-        every = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
-        parameter = next((each for each in every if each.name.value == text), None)
+        parameter = next((each for each in parameter_nodes(function) if each.name.value == text), None)
         inside = list(_assigned(file, text, function))
         if parameter is not None or inside:
             yield from inside

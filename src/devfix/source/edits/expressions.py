@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -129,7 +130,16 @@ def call_method(node: cst.BaseExpression, method: str, *arguments: str) -> cst.C
     return cst.Call(func=function, args=[cst.Arg(expression(each)) for each in arguments])
 
 
-def is_move(node: cst.CSTNode) -> bool:
+def receiver(node: cst.CSTNode | None) -> cst.BaseExpression | None:
+    """Return the object on which a method is called: `x` of `x.cpu()`; None for what is no call of a method.
+
+    >>> code(receiver(expression("self.net.cuda()"))), receiver(expression("cuda(net)"))
+    ('self.net', None)
+    """
+    return node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+
+
+def is_move(node: cst.CSTNode | None) -> TypeGuard[cst.Call]:
     """Return whether an expression is a call that may move a tensor or module: `.to(…)`, `.cuda(…)` or `.cpu()`.
 
     >>> is_move(expression("model.cuda()")), is_move(expression("model.eval()"))

@@ -9,7 +9,7 @@ from functools import lru_cache
 import libcst as cst
 
 from devfix.source import File, last_name
-from devfix.source.queries.reading import assignments, parameters
+from devfix.source.queries.reading import assignments, parameter_nodes, parameters
 
 COPIES = ("copy", "deepcopy")
 
@@ -100,7 +100,7 @@ def is_left_by_loop(file: File, node: cst.CSTNode, name: str) -> bool:
 def _parameters(function: cst.FunctionDef) -> set[str]:
     every = function.params
     stars = [each for each in (every.star_arg, every.star_kwarg) if isinstance(each, cst.Param)]
-    return {each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params, *stars)}
+    return {each.name.value for each in (*parameter_nodes(function), *stars)}
 
 
 def _bindings(scope: cst.CSTNode, name: str) -> Sequence[cst.CSTNode]:

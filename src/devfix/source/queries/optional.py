@@ -9,7 +9,7 @@ import libcst as cst
 
 from devfix.source import File, code
 from devfix.source.queries.loops import assigned_names
-from devfix.source.queries.reading import assigned_values
+from devfix.source.queries.reading import assigned_values, parameter_nodes
 
 TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)["']?""")
 
@@ -120,8 +120,7 @@ def is_optional(function: cst.FunctionDef, name: str) -> bool:
     >>> [each for each in "abcde" if is_optional(function, each)]
     ['b', 'd']
     """
-    groups = function.params
-    for each in (*groups.posonly_params, *groups.params, *groups.kwonly_params):
+    for each in parameter_nodes(function):
         if each.name.value == name:
             annotation = code(each.annotation.annotation) if each.annotation is not None else ""
             plain = isinstance(each.default, cst.BaseNumber | cst.BaseString) or (

@@ -107,8 +107,31 @@ def parameters(function: cst.FunctionDef) -> list[str]:
     >>> parameters(definition(File("m.py", b"def f(self, x, *rest, device=None): pass\\n"), "f"))
     ['self', 'x', 'device']
     """
+    return [each.name.value for each in parameter_nodes(function)]
+
+
+def parameter_nodes(function: cst.FunctionDef) -> list[cst.Param]:
+    """Return a function's parameters, in order, without `*args` and `**kwargs`.
+
+    >>> found = parameter_nodes(definition(File("m.py", b"def f(x, *rest, device=None): pass\\n"), "f"))
+    >>> [(each.name.value, each.default is not None) for each in found]
+    [('x', False), ('device', True)]
+    """
     every = function.params
-    return [each.name.value for each in (*every.posonly_params, *every.params, *every.kwonly_params)]
+    return [*every.posonly_params, *every.params, *every.kwonly_params]
+
+
+def method_call_on(file: File, node: cst.CSTNode | None) -> cst.Call | None:
+    """Return the call of a method on an expression; None if there is none.
+
+    >>> file = File("m.py", b"y = f(x).float() + g(x)\\n")
+    >>> call = method_call_on(file, file.find(file.module, "f(x)")[0])
+    >>> file.code(call), method_call_on(file, file.find(file.module, "g(x)")[0])
+    ('f(x).float()', None)
+    """
+    method = file.parent(node) if node is not None else None
+    call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
+    return call if isinstance(call, cst.Call) and call.func is method else None
 
 
 def reads_of(file: File, value: cst.BaseExpression) -> list[cst.BaseExpression]:
