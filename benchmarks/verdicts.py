@@ -15,9 +15,9 @@ script that a user would write, in [benchmarks/libraries](../../benchmarks/libra
 GPU, and the finding is *true* where it fails the same way on a simulated one. A *false* one has its cause below, an
 *open* one no verdict yet. Parity is the share of the tests that pass on the CPU, of those that ran lifted within the
 budget, which pass there or end in a finding. Cost is the processor time of the run lifted to `cuda:0` by that of the
-plain one, both with the start; (e) marks searches that told only the elapsed time. The seconds are elapsed ones, and
-mean little where the machine has other work. A finding of low confidence did not come again alone, or the budget was
-over before it could.
+plain one, both with the start of an interpreter, by which a search no longer begins each run; (e) marks searches that
+told only the elapsed time. The seconds are elapsed ones, and mean little where the machine has other work. A finding of
+low confidence did not come again alone, or the budget was over before it could.
 
 """
 _FOUND = """# Bugs found by lifted tests

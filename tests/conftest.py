@@ -33,7 +33,7 @@ BUDGETS = (
     ("devfix.regression_tests.candidates", "QUICK"),
     ("devfix.regression_tests.verifier", "LONG"),
     ("devfix.regression_tests.verifier", "SECONDS"),
-    ("devfix.pipeline.opening.test_server", "TIMEOUT"),
+    ("devfix.execution.test_server", "TIMEOUT"),
     ("devfix.execution.prefork", "_START_SECONDS"),
 )
 

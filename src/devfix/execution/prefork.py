@@ -246,21 +246,29 @@ class PreforkServer:
         began = time.monotonic()
         captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): BoundedOutput(10_000)}
         heard = {} if hear is None else dict.fromkeys((out, err), hear)
-        timed_out = not _drain(captures, began + timeout, heard, cancelled)
+        try:
+            timed_out = not _drain(captures, began + timeout, heard, cancelled)
+        except BaseException:  # an interrupt: the program has ended before its folders are removed
+            self._end(ours, captures)
+            raise
         seconds = time.monotonic() - began
         if timed_out:
-            ours.shutdown(socket.SHUT_WR)  # the server sees the end of the stream, and ends its children
-            _drain(captures, time.monotonic() + _GRACE)
+            self._end(ours, captures)
         stdout, stderr, status = (captures[each] for each in (out, err, ours.fileno()))
         truncated = bool(stdout.dropped or stderr.dropped)
+        word, number, wall, processor = (*status.text().split(), "", "", "", "")[:4]
+        used = float(processor or 0.0)
         if timed_out:
-            return Completed(None, "", True, seconds, stdout.text(), stderr.text(), truncated)
-        word, _, rest = status.text().strip().partition(" ")
-        number, _, wall = rest.partition(" ")
+            return Completed(None, "", True, seconds, stdout.text(), stderr.text(), truncated, processor=used)
         if word not in ("exit", "signal"):
             raise PreforkError("the warm process died while it ran the program")
         code, name = (int(number), "") if word == "exit" else (None, signal_name(int(number)))
-        return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated)
+        return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated, processor=used)
+
+    def _end(self, ours: socket.socket, captures: Mapping[int, BoundedOutput]) -> None:
+        """Let the server see the end of the stream, and end its children."""
+        ours.shutdown(socket.SHUT_WR)
+        _drain(captures, time.monotonic() + _GRACE)
 
 
 def _drain(

@@ -84,7 +84,8 @@ class Confirmation:
         if seconds <= 0:
             return None
         suite, options = _alone(asked.suite, test), cause.exact_options
-        done = self._runner.run(suite, asked.world, max(seconds, 1.0), (), (test,), title, options, self._interrupt)
+        seconds = max(seconds, 1.0)
+        done = self._runner.run(suite, asked.world, seconds, (), (test,), title, options, self._interrupt, fresh=True)
         if done.is_interrupted:
             raise KeyboardInterrupt
         if done.is_cut and self._left() <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from devfix.discovery import examine, interpreter
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.pytest_plugin import plugin_folder
+from devfix.execution.test_server import TestServer
 from devfix.find.baseline import Known
 from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
@@ -106,11 +107,14 @@ def prepared(
     target = Target(repository.root, repository.commit, (str(python),), python, worlds[0], asked.budget)
     notes = Notes(catalog.problems)
     keeps_tensors = may_keep_tensors(sorted(tracked), repository.content)
-    with scratch_folder() as scratch, repository.worktrees(AT_ONCE) as worktrees:
+    with scratch_folder() as scratch, repository.worktrees(AT_ONCE) as worktrees, ExitStack() as cleanup:
         borrowed = worktrees.borrowed
         protected = borrowed if borrowed and can_protect(borrowed) else ()
         runner = TracedRunner(target, worktrees, tracked, None, protected, default_limits(), None, scratch)
         runner.plugin = plugin_folder(python, scratch)
+        server = cleanup.enter_context(closing(TestServer(runner, worktrees)))
+        runner.warm_tests = server.warm
+        server.warm()
         options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)
         suite_runner = SuiteRunner(runner, options, scratch, show)
         sources = _sources(repository, notes)

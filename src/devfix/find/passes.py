@@ -70,6 +70,8 @@ class SuiteRunner:
     def __init__(self, runner: TracedRunner, options: PassOptions, scratch: Path, show: Shown) -> None:
         self.runner, self.options, self.scratch, self.show = runner, options, scratch, show
         self.plain_options = False
+        self.processor = 0.0  # seconds of processor time that the tests have taken
+        self._lock = threading.Lock()
 
     def run(
         self,
@@ -81,18 +83,19 @@ class SuiteRunner:
         title: str = "",
         more: Sequence[str] = (),
         interrupt: Speculation | None = None,
+        fresh: bool = False,
     ) -> PassResult:
         """Run a suite for so many seconds; tests that end the process are left out, and the rest is run again.
 
-        `more` are options of pytest. A thread that is not the main one, which alone is told of an interrupt by the
-        system, is told of it by `interrupt`.
+        `more` are options of pytest. Unless `fresh`, a warm process runs it if one fits. A thread that is not the main
+        one, which alone is told of an interrupt by the system, is told of it by `interrupt`.
         """
         suite = replace(suite, arguments=(*more, *suite.arguments))
         found = PassResult(TestResults())
         left_out = list(skip)
         deadline = time.monotonic() + seconds
         while True:
-            part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title, interrupt)
+            part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title, interrupt, fresh)
             merge(found, part)
             killer = part.tests.running
             found.is_interrupted = part.is_interrupted
@@ -111,6 +114,7 @@ class SuiteRunner:
         only: Sequence[str],
         title: str,
         interrupt: Speculation | None,
+        fresh: bool,
     ) -> PassResult:
         with temporary_folder("lifted", self.scratch) as folder:
             self._order(folder, skip, only)
@@ -124,13 +128,13 @@ class SuiteRunner:
             runner.worktrees = tree
             run, is_interrupted = None, False
             try:
-                run = runner.run(world, tests=MARKED, totals=False, ahead=interrupt)
+                run = self._run(runner, world, interrupt, fresh)
                 if run.exit_code == USAGE and not self.plain_options:
                     self.plain_options = True  # addopts name a plugin that is not there
                     runner.target = replace(
                         runner.target, command=(str(runner.target.python), *self._words(suite, folder))
                     )
-                    run = runner.run(world, tests=MARKED, totals=False, ahead=interrupt)
+                    run = self._run(runner, world, interrupt, fresh)
             except KeyboardInterrupt:
                 is_interrupted = True  # what was written until now counts
             finally:
@@ -149,6 +153,12 @@ class SuiteRunner:
                 run,
                 is_interrupted,
             )
+
+    def _run(self, runner: TracedRunner, world: World, interrupt: Speculation | None, fresh: bool) -> Run:
+        run = runner.run(world, tests=MARKED, totals=False, ahead=interrupt, fresh=fresh)
+        with self._lock:
+            self.processor += run.processor
+        return run
 
     def _order(self, folder: Path, skip: Sequence[str], only: Sequence[str]) -> None:
         options = self.options

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -235,12 +234,12 @@ class Search:
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
-        began, used = time.monotonic(), _used_by_children()
+        began, used = time.monotonic(), self.runner.processor
         try:
             yield
         finally:
             _add(self.seconds, name, time.monotonic() - began)
-            _add(self.processor_seconds, name, _used_by_children() - used)
+            _add(self.processor_seconds, name, self.runner.processor - used)
 
     def report(self, repository: Repository, known: Known) -> FindReport:
         """Report what was found."""
@@ -274,12 +273,6 @@ class Search:
 def worlds_for(device: DeviceType, gpus: int) -> tuple[World, ...]:
     """Return the worlds in which tests are lifted: one GPU of a kind, and two where such a machine can have them."""
     return tuple(World("simulated", count, device=device) for count in range(1, min(gpus, device.most) + 1))
-
-
-def _used_by_children() -> float:
-    """Return the processor time of the processes that have ended; 0 where the system does not tell."""
-    times = os.times()
-    return times.children_user + times.children_system
 
 
 def _add(seconds: dict[str, float], name: str, more: float) -> None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from devfix.execution.pytest_runner import WROTE
 from devfix.model import Failure, Outcome, Run, World
 from devfix.regression_tests.candidates import Candidate
 from devfix.regression_tests.layout import TestLayout
-from devfix.regression_tests.pytest_runner import WROTE
 from devfix.regression_tests.render import LINES, text_of
 
 # Arguments: world, changed files, pytest arguments, and whether the test's own marker must not change the world.

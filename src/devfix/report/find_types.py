@@ -99,7 +99,7 @@ class FindRecord:
     missing: Annotated[tuple[str, ...], Meta(description="modules that tests could not import")]
     seconds: Annotated[dict[str, float], Meta(description="elapsed ones, by the pass")]
     processor_seconds: Annotated[
-        dict[str, float], Meta(description="as seconds, of the processes of each pass; 0 where the system tells none")
+        dict[str, float], Meta(description="as seconds, of the tests of each pass; 0 where it is unknown")
     ] = field(default_factory=dict)
     interrupted: bool
     notes: tuple[str, ...]

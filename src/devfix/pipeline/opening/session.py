@@ -19,10 +19,10 @@ from devfix.execution import SEED, TracedRunner
 from devfix.execution.preloading import preloaded
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.speculative_runs import SpeculativeRuns
+from devfix.execution.test_server import TestServer
 from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
 from devfix.notes import Notes
 from devfix.pipeline.opening.speculative_tests import SpeculativeTests
-from devfix.pipeline.opening.test_server import TestServer
 from devfix.progress import Progress
 from devfix.verification.requests import Request
 from devfix.workspace import Repository, Worktrees

@@ -23,13 +23,13 @@ from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer, can_fork
 from devfix.execution.pytest_plugin import needs_plugin, plugin_folder
 from devfix.execution.slots import Slots
+from devfix.execution.test_server import TestServer
 from devfix.model import DeviceType, Request, Target, Until, World, WorldChoice
 from devfix.notebooks import KERNEL
 from devfix.pipeline.opening.options import RepairOptions
 from devfix.pipeline.opening.parallel_runs import MOST
 from devfix.pipeline.opening.resource_options import needed_in_sandbox
 from devfix.pipeline.opening.session import JOBS, Session
-from devfix.pipeline.opening.test_server import TestServer
 from devfix.process import ResourceLimits, can_protect, child_environment
 from devfix.process.end_watch import answer
 from devfix.process.tempdirs import scratch_folder

@@ -8,8 +8,8 @@ from threading import Event, Thread
 
 from devfix.execution.slots import CancelledError, Slots
 from devfix.execution.speculative_runs import SpeculativeRuns
+from devfix.execution.test_server import TestOrder, TestServer
 from devfix.model import Edit, Run, World
-from devfix.pipeline.opening.test_server import TestOrder, TestServer
 
 # Arguments: world, changed files, pytest arguments, and whether the test's own marker must not change the world.
 TestRunner = Callable[[World, Mapping[str, bytes], Sequence[str], bool], Run]

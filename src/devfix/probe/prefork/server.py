@@ -4,7 +4,8 @@ Run as `python server.py CONTROL MODULE...` by the interpreter of the program un
 one line of JSON: error (empty if there is none), and modules, the names of those that it has imported. Each message on
 the socket CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on
 the connection is one line of JSON: words, cwd, environment. The response is one line, as from the supervisor of
-processes: "exit CODE SECONDS" or "signal NUMBER SECONDS". Closing the connection ends the program.
+processes: "exit CODE SECONDS PROCESSOR" or "signal NUMBER SECONDS PROCESSOR", the last in seconds of processor time.
+Closing the connection ends the program.
 
 The byte "b" with one descriptor, the CONTROL of another server, makes a branch: a fork that runs the code of a request
 (one line of JSON: code, given), says whether that succeeded as this server does at its start, and then serves too.
@@ -18,6 +19,7 @@ import importlib
 import importlib.util
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -149,8 +151,9 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
     _sweep(program, ended)
     status = ended.get(program, signal.SIGKILL)
     ending = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     with contextlib.suppress(OSError):
-        os.write(connection, f"{ending} {seconds:.6f}\n".encode())
+        os.write(connection, f"{ending} {seconds:.6f} {used.ru_utime + used.ru_stime:.6f}\n".encode())
     return None
 
 

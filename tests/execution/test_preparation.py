@@ -13,8 +13,8 @@ from waiting import HANGS
 
 import devfix
 from devfix.execution.prefork import PreforkServer
+from devfix.execution.pytest_runner import LAUNCHER, launcher, preparation
 from devfix.process import child_environment, run
-from devfix.regression_tests import LAUNCHER, launcher, preparation
 
 PYTHON = Path(sys.executable)
 TESTS = """

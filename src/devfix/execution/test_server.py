@@ -1,4 +1,4 @@
-"""The process in which regression tests run: a prefork server that has imported pytest and its plugins as well."""
+"""The process in which sessions of tests run: a prefork server that has imported pytest and its plugins as well."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from copy import copy
 from pathlib import Path
 from threading import Lock
 
-from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer
 from devfix.execution.pytest_plugin import import_folder
+from devfix.execution.pytest_runner import LAUNCHER, launcher, preparation
+from devfix.execution.runner import TracedRunner
 from devfix.execution.slots import Speculation
 from devfix.model import Run, World
 from devfix.process import child_environment
@@ -60,8 +61,6 @@ class TestServer:
 
     def run(self, order: TestOrder, ahead: Speculation | None = None) -> Run:
         """Run tests with plain pytest."""
-        from devfix.regression_tests import LAUNCHER, launcher
-
         world, files, words, held = order
         target = self._program.target
         below = target.subfolder
@@ -82,8 +81,6 @@ class TestServer:
                 limits = observer.limits.times(2)
                 warm = self._own = PreforkServer(observer.target.python, environment, limits=limits)
             if self._branch is None:
-                from devfix.regression_tests import preparation
-
                 given = {"folder": str(self.overlay), "root": str(observer.target.root)}
                 self._branch = warm.branch(preparation(), given)
             return self._branch
