@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from . import devices, kinds
+from . import captures, devices, kinds
 
 _STATE_BYTES = torch.default_generator.get_state().numel()
 _CUDA_BYTES = (16, 8)  # CUDAGeneratorImpl::set_state: the offset may be missing
@@ -38,13 +38,17 @@ class Generator(torch.Generator):
         return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
 
     def manual_seed(self, seed: int) -> Any:
-        """Set the seed, and the offset to 0."""
+        """Set the seed, and the offset to 0. A capture takes only the seed that there is, and keeps the offset."""
+        if captures.active() and captures.capturing():
+            _assert_same_seed(self, seed)
+            return self
         super().manual_seed(seed)
         self._devfix_draws = 0
         return self
 
     def seed(self) -> int:
         """Set a seed that differs each time, and return it."""
+        captures.assert_none("Cannot call CUDAGeneratorImpl::seed")
         self._devfix_draws = 0
         return super().seed()
 
@@ -57,10 +61,12 @@ class Generator(torch.Generator):
 
     def get_offset(self) -> int:
         """Return the offset."""
+        captures.assert_none("Cannot call CUDAGeneratorImpl::get_offset")
         return self._devfix_draws * _STEP
 
     def set_offset(self, offset: int) -> Any:
         """Set the offset, with the seed that there is."""
+        captures.assert_none("Cannot call CUDAGeneratorImpl::set_offset")
         if offset % _STEP:
             raise RuntimeError("offset must be a multiple of 4")
         self._place(_key(self.initial_seed(), offset))
@@ -71,7 +77,7 @@ class Generator(torch.Generator):
         state = raw_state(self)
         if not kinds.now().is_cuda:
             return state
-        key = _key(self.initial_seed(), self.get_offset())
+        key = _key(self.initial_seed(), self._devfix_draws * _STEP)
         _known.pop(key, None)
         _known[key] = state
         if len(_known) > _KEPT:
@@ -114,6 +120,8 @@ class Generator(torch.Generator):
 
     def _place(self, key: bytes) -> None:
         seed, offset = struct.unpack("<Qq", key)
+        if captures.active() and captures.capturing():
+            _assert_same_seed(self, seed)
         if offset % _STEP:
             raise RuntimeError("offset must be a multiple of 4")
         known = _known.get(key) if offset else None
@@ -136,6 +144,12 @@ class Generator(torch.Generator):
             return self._place(_key(seed, offset or 0))
         set_raw_state(self, whole)
         self._devfix_draws = (offset or 0) // _STEP
+
+
+def _assert_same_seed(generator: Generator, seed: int) -> None:
+    if seed % (1 << 64) != generator.initial_seed() % (1 << 64):
+        text = "set_current_seed can be called during stream capture only if new seed is the same as the original seed."
+        raise RuntimeError(f"CUDAGeneratorImpl::{text}")
 
 
 def _skip(generator: Generator, count: int) -> None:

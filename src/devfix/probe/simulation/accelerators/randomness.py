@@ -39,6 +39,18 @@ def count(generator: Any) -> None:
         known._devfix_draws += 1
 
 
+def states() -> list[tuple[Any, torch.Tensor, int]]:
+    """Return each generator of a GPU, and where it is."""
+    return [(known, raw_state(known), known._devfix_draws) for known in list(_owners.values())]
+
+
+def restore(kept: list[tuple[Any, torch.Tensor, int]]) -> None:
+    """Bring generators back to where they were."""
+    for generator, state, draws in kept:
+        set_raw_state(generator, state)
+        generator._devfix_draws = draws
+
+
 def install() -> None:
     """Create the default generator of each simulated GPU, with the CPU's seed."""
     defaults[:] = [make(gpu) for gpu in range(devices.installed())]

@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 
-from ..accelerators import messages
+from ..accelerators import captures, devices, messages
 from ..operator_tables.plans import SPECIAL, _plans, forget
 from ..tensors.tensor import Tensor
+from ..tensors.unwrapping import tensors_of
 from . import composite_path
 
 # Operators whose results or copies the host waits for.
@@ -22,35 +23,21 @@ WAITING = (
     "_to_copy", "copy_", "is_nonzero", "bincount", "multinomial", "_linalg_check_errors", "index", "index_put_",
     "_index_put_impl_", "repeat_interleave",
 )  # fmt: skip
-_capturing: list[Any] = []
+# Pull request 172156 of January 2026; before it the driver refused the copy, and the capture failed.
+CHECKS_COPIES = messages.VERSION >= (2, 11)
 _mode = [0]
 _checks: dict[str, list[Callable[[Any, Any, Any], None]]] = {}
 _before: dict[str, Any] = {}
 
 
-def active() -> bool:
-    """Return whether a graph is being captured."""
-    return bool(_capturing)
-
-
-def check() -> None:
-    """Raise CUDA's error if a graph is being captured, during which the host must not wait."""
-    if _capturing:
-        _capturing[-1]._devfix_failed = True
-        raise messages.while_capturing()
-
-
-def begin(graph: Any) -> None:
+def begin() -> None:
     """Forbid waiting from here on."""
-    _capturing.append(graph)
     watch(WAITING, _forbid)
 
 
 def end() -> None:
     """Allow waiting again."""
-    if _capturing:
-        _capturing.pop()
-        unwatch(WAITING, _forbid)
+    unwatch(WAITING, _forbid)
 
 
 def sync_mode() -> int:
@@ -73,7 +60,7 @@ def set_sync_mode(mode: Any) -> None:
 
 def reset() -> None:
     """Remove all listeners."""
-    _capturing.clear()
+    captures.reset()
     _mode[0] = 0
     for name in list(_checks):
         _checks[name].clear()
@@ -144,15 +131,31 @@ def _bare(func: Any, name: str) -> Any:
         SPECIAL[name] = watched
 
 
-def _devices(func: Any, args: Any, kwargs: Any) -> tuple[bool, bool]:
-    """Return whether a call reads values of a GPU, and whether it copies between a GPU and pageable memory."""
+def gpu_of(args: Any, kwargs: Any) -> int | None:
+    """Return the GPU on which an operator runs, if it does: that of its first tensor there, or of its result."""
+    found = next((item._devfix_gpu for item in tensors_of(args, kwargs) if item._devfix_gpu >= 0), None)
+    if found is None and kwargs.get("device") is not None:
+        return devices.spoken(kwargs["device"])
+    return found
+
+
+def _devices(func: Any, args: Any, kwargs: Any) -> tuple[bool, bool, bool]:
+    """Return whether a call reads values of a GPU, and whether it copies to or from the host, and pageable memory."""
     tensors = [item for item in args if isinstance(item, Tensor)]
     on_gpu = any(item._devfix_gpu >= 0 for item in tensors)
     device = kwargs.get("device")
     to_gpu = device is not None and torch.device(device).type != "cpu"
     crosses = (on_gpu != to_gpu) if device is not None else len({item._devfix_gpu < 0 for item in tensors}) > 1
-    pinned = any(item._devfix_gpu < 0 and item.is_pinned() for item in tensors)
-    return on_gpu or to_gpu, crosses and not pinned
+    pinned = any(item._devfix_gpu < 0 and item.is_pinned() for item in tensors) or (
+        on_gpu and crosses and device is not None and bool(kwargs.get("pin_memory") or kwargs.get("non_blocking"))
+    )
+    return on_gpu or to_gpu, crosses, crosses and not pinned
+
+
+def _blocks(func: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether a copy waits until it is done, unless it is told not to."""
+    given = kwargs.get("non_blocking")
+    return not (args[2] if given is None and func._schema.name == "aten::copy_" and len(args) > 2 else given)
 
 
 def _waits(func: Any, args: Any, kwargs: Any) -> bool:
@@ -172,33 +175,38 @@ _COPIES = ("_to_copy", "copy_")
 
 
 def _forbid(func: Any, args: Any, kwargs: Any) -> None:
-    touches, pageable = _devices(func, args, kwargs)
-    if not touches or not _capturing or not _waits(func, args, kwargs):
+    touches, crosses, pageable = _devices(func, args, kwargs)
+    capture = captures.current(gpu_of(args, kwargs)) if touches else None
+    if capture is None or not _waits(func, args, kwargs):
         return
     if func._schema.name.split("::")[-1] in _COPIES:
         if pageable:
-            _refuse_copy()
-        return
-    check()
+            raise _refused_copy(capture)
+        if not (crosses and _blocks(func, args, kwargs)):
+            return
+    raise captures.invalidated(capture)
 
 
-def _refuse_copy() -> None:
-    _capturing[-1]._devfix_failed = True
-    raise RuntimeError(
+def _refused_copy(capture: captures.Capture) -> RuntimeError:
+    """Return the error of a copy between a GPU and pageable memory, which ATen/native/cuda/Copy.cu checks itself."""
+    if not CHECKS_COPIES:
+        return captures.invalidated(capture)
+    return RuntimeError(
         "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
         "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."
     )
 
 
-def copied() -> None:
+def copied(gpu: int) -> None:
     """Note that the host has copied a tensor of a GPU past the dispatcher (`tolist`), into pageable memory."""
-    if _capturing:
-        _refuse_copy()
+    capture = captures.current(gpu)
+    if capture is not None:
+        raise _refused_copy(capture)
     told_of()
 
 
 def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
-    touches, pageable = _devices(func, args, kwargs)
+    touches, _, pageable = _devices(func, args, kwargs)
     is_copy = func._schema.name.split("::")[-1] in _COPIES
     waits = pageable and not kwargs.get("non_blocking") if is_copy else touches and _waits(func, args, kwargs)
     if waits:

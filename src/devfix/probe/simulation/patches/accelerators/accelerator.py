@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ...accelerators import devices, kinds
+from ...accelerators import captures, devices, kinds
 from ...patching import replace, wrap
 from . import stream_classes, streams
 
@@ -16,6 +16,11 @@ _exchange = devices.exchanging()
 def _set_index(device: Any) -> None:
     index = devices.spoken(device if not isinstance(device, int) else int(device))
     devices.make_current(-1 if index is None else index)
+
+
+def _wait(device: Any = None) -> None:
+    index = devices.current() if device is None else devices.spoken(device)
+    captures.wait_for_device(devices.current() if index is None else index)
 
 
 def _module(original: Any) -> Any:
@@ -41,7 +46,7 @@ def install() -> None:
         "current_device_idx": devices.current,
         "set_device_index": _set_index,
         "set_device_idx": _set_index,
-        "synchronize": lambda device=None: None,
+        "synchronize": _wait,
         # Not the functions themselves: Dynamo stores one rule for each, and they are those of torch.cuda.
         "current_stream": lambda device=None: stream_classes.current_stream(device),
         "set_stream": lambda stream: streams.set_stream(stream),
@@ -51,6 +56,7 @@ def install() -> None:
             replace(module, function, answer)
     for function in ("exchangeDevice", "maybeExchangeDevice"):
         replace(torch._C, f"_accelerator_{function}", _exchange)
+    replace(torch._C, "_accelerator_synchronizeDevice", _wait, add=True)
     replace(torch._C, "_accelerator_setDeviceIndex", devices.make_current)
     replace(torch._C, "_accelerator_getDeviceIndex", devices.current)
     replace(torch._C, "_accelerator_isAllocatorInitialized", lambda: False)

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function
 
-from ...accelerators import devices, kinds, messages
+from ...accelerators import devices, kinds, messages, stream_pools
 from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
-from . import stream_pools, streams
+from . import streams
 from .random_state import index_of
 from .rebasing import rebased
 

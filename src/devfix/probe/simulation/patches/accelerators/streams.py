@@ -10,9 +10,7 @@ from typing import Any
 
 import torch
 
-from ...accelerators import devices, kinds, messages
-from ...dispatcher import graph_capture
-from . import stream_pools
+from ...accelerators import captures, devices, kinds, messages, stream_pools
 
 
 class Stream:
@@ -72,13 +70,19 @@ class Stream:
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
+    @property
+    def _devfix_place(self) -> captures.Stream:
+        return self.device_index, self.stream_id
+
     def query(self) -> bool:
         """Return True: all work is done."""
+        captures.ask_stream(self._devfix_place)
         return True
 
     def is_capturing(self) -> bool:
-        """Return whether a graph is being captured."""
-        return graph_capture.active()
+        """Return whether the stream takes part in a capture that has not failed."""
+        capture = captures.of(self._devfix_place)
+        return capture is not None and not capture.invalid
 
     def record_event(self, event: Any = None) -> Any:
         """Record an event, a new one if none is given."""
@@ -88,17 +92,19 @@ class Stream:
 
     def synchronize(self) -> None:
         """Do not wait."""
-        graph_capture.check()
+        captures.wait_for_stream(self._devfix_place)
 
     def __repr__(self) -> str:
         place = f"device_type={kinds.now().name}, device_index={self.device_index}"
         return f"torch.Stream {place}, stream_id={self.stream_id}"
 
     def wait_event(self, event: Any) -> None:
-        """Do not wait."""
+        """Take part in the capture of the event, if there is one."""
+        event.wait(self)
 
     def wait_stream(self, stream: Any) -> None:
-        """Do not wait."""
+        """Take part in the capture of the other stream, if there is one."""
+        self.wait_event(stream.record_event())
 
 
 def numbered(cls: Any, stream: int, device: int) -> Any:
@@ -154,6 +160,8 @@ class Event:
     _devfix_gpu = 0
     _devfix_timing = False
     _devfix_between = False  # whether it is for several processes
+    _devfix_external = False  # whether it is a node of a graph, and no edge
+    _devfix_captured: Any = None  # the capture it was recorded in last, and what comes before it there
 
     def __new__(
         cls, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -181,6 +189,11 @@ class Event:
         gpu = devices.current() if stream is None else stream.device_index
         if self._devfix_moment is not None and gpu != self._devfix_gpu:
             raise RuntimeError(f"Event device {self._devfix_gpu} does not match recording stream's device {gpu}.")
+        place = captures.stream_of(gpu) if stream is None else stream._devfix_place
+        self._devfix_captured = captures.recorded(place)
+        if self._devfix_external and self._devfix_captured is not None:
+            self._devfix_captured[0].launch(place)
+            self._devfix_captured = None
         self._devfix_moment, self._devfix_gpu = time.perf_counter(), gpu
 
     def __repr__(self) -> str:
@@ -207,17 +220,29 @@ class Event:
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._devfix_moment is None or end_event._devfix_moment is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
+        self.query()
+        end_event.query()
         return float(end_event._devfix_moment - self._devfix_moment) * 1000.0
 
     def query(self) -> bool:
         """Return True: the event has occurred."""
+        if self._devfix_moment is not None:
+            captures.ask_event(self._devfix_captured)
         return True
 
     def synchronize(self) -> None:
         """Do not wait."""
+        if self._devfix_moment is not None:
+            captures.ask_event(self._devfix_captured)
 
     def wait(self, stream: Any = None) -> None:
-        """Do not wait."""
+        """Let a stream, the current one if none is given, take part in the capture of the event, if there is one."""
+        place = captures.stream_of() if stream is None else stream._devfix_place
+        capture = captures.of(place)
+        if self._devfix_external and capture is not None:
+            capture.launch(place)
+        elif self._devfix_moment is not None:
+            captures.wait(place, self._devfix_captured)
 
 
 class _CudaEvent(Event):
@@ -228,6 +253,7 @@ class _CudaEvent(Event):
     ) -> Any:
         made = object.__new__(cls)
         made._devfix_timing, made._devfix_between = bool(enable_timing), bool(interprocess)
+        made._devfix_external = bool(external)
         return made
 
     def record(self, stream: Any = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 import torch.cuda.comm  # imported by CUDA builds, but not by CPU builds
 
-from ...accelerators import devices
+from ...accelerators import captures, devices
 from ...dispatcher import graph_capture
 from ...patching import replace
 from ..accelerators import memory
@@ -27,7 +27,7 @@ def _answers() -> dict[str, Any]:
     nothing = functools.partial(_give, None)
     answers: dict[str, Any] = {
         "getDeviceCount": devices.count, "getDevice": devices.current, "init": nothing, "sleep": nothing,
-        "synchronize": graph_capture.check, "ipc_collect": nothing, "emptyCache": memory.empty,
+        "synchronize": _wait, "ipc_collect": nothing, "emptyCache": memory.empty,
         "set_sync_debug_mode": graph_capture.set_sync_mode, "get_sync_debug_mode": graph_capture.sync_mode,
         "getCurrentBlasHandle": functools.partial(_give, 0x7F0000001000),
         "getCurrentSolverHandle": functools.partial(_give, 0x7F0000002000),
@@ -37,7 +37,7 @@ def _answers() -> dict[str, Any]:
         "getArchFlags": functools.partial(_give, "sm_80"),
         "canDeviceAccessPeer": lambda one, two: one != two, "allocationTraceback": nothing,
         "beginAllocateToPool": nothing, "beginAllocateCurrentThreadToPool": nothing, "endAllocateToPool": nothing,
-        "releasePool": nothing, "isCurrentStreamCapturing": graph_capture.active,
+        "releasePool": nothing, "isCurrentStreamCapturing": captures.capturing,
     }  # fmt: skip
     return answers
 
@@ -46,11 +46,15 @@ def _give(answer: Any, *args: Any, **kwargs: Any) -> Any:
     return answer
 
 
+def _wait() -> None:
+    captures.wait_for_device(devices.current())
+
+
 def install() -> None:
     """Patch the driver's functions."""
     graph_capture.reset()
     for name, answer in _answers().items():
         replace(torch._C, f"_cuda_{name}", answer, add=True)
-    replace(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", graph_capture.active)
+    replace(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", captures.capturing)
     for name in ("beginAllocateToPool", "beginAllocateCurrentThreadToPool", "endAllocateToPool", "releasePool"):
         replace(torch.cuda.memory, f"_cuda_{name}", functools.partial(_give, None))

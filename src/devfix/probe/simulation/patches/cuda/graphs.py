@@ -7,60 +7,22 @@ the capture ends, since a capture computes nothing on CUDA.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from ...accelerators import devices, messages
-from ...dispatcher import graph_capture
-from ...operator_tables.plans import plan_of
+from ...accelerators import captures, messages
 from ...patching import replace, undo_with
 from ...tensors.tensor import Tensor
-from ...tensors.unwrapping import tensors_of
-from ..accelerators import stream_pools
 from ..accelerators.rebasing import rebased
+from . import recording
 
-_MODES = ("global", "thread_local", "relaxed")
+_MODES = [mode.value for mode in captures.CaptureMode]
 _numbers: Iterator[int] = itertools.count(1)
 _made: dict[Any, Any] = {}  # by PyTorch's class: a world that is entered again has the same one
-
-
-class _Recorder(TorchDispatchMode):
-    def __init__(self, steps: list[Any]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.steps = steps
-        self._kept: dict[int, tuple[Any, Any]] = {}
-        self._made: set[int] = set()
-
-    def _keep(self, func: Any, args: Any, kwargs: Any) -> None:
-        """Copy a tensor that an operator is about to write to, if it is older than the capture."""
-        if not any(argument.alias_info and argument.alias_info.is_write for argument in func._schema.arguments):
-            return
-        for tensor in tensors_of(args, kwargs):
-            held = tensor._devfix_held
-            if held is None or held.layout is not torch.strided:
-                continue
-            storage = held.untyped_storage()
-            address = storage.data_ptr()
-            if address and address not in self._made and address not in self._kept:
-                self._kept[address] = (storage, storage.clone())
-
-    def take_back(self) -> None:
-        """Restore the copied values."""
-        for storage, values in self._kept.values():
-            storage.copy_(values)
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if hasattr(func, "_schema"):
-            self._keep(func, args, kwargs or {})
-        result = func(*args, **(kwargs or {}))
-        self.steps.append((func, args, kwargs or {}, result))
-        if hasattr(func, "_schema") and plan_of(func).pure:
-            made = (item for item in tensors_of((result,), {}) if item._devfix_held is not None)
-            self._made.update(item.data_ptr() for item in made if item._devfix_held.layout is torch.strided)
-        return result
 
 
 class Graph:
@@ -73,9 +35,9 @@ class Graph:
     def __new__(cls, keep_graph: bool = False) -> Any:
         """Return an empty graph."""
         made: Any = object.__new__(cls)
-        made._devfix_steps, made._devfix_recorder, made._devfix_pool = [], None, None
-        made._devfix_captured, made._devfix_keeps, made._devfix_failed = False, keep_graph, False
-        made._devfix_ready = False
+        made._devfix_steps, made._devfix_capture, made._devfix_pool = [], None, None
+        made._devfix_captured, made._devfix_keeps, made._devfix_ready = False, keep_graph, False
+        made._devfix_stream = captures.stream_of()
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -86,22 +48,21 @@ class Graph:
         if capture_error_mode not in _MODES:
             text = "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got "
             raise RuntimeError(text + str(capture_error_mode))
-        if self._devfix_captured:
+        if self._devfix_ready:
             text = (
                 "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance."
             )
             raise RuntimeError(text)
-        if not stream_pools.current(devices.current()):
+        stream = captures.stream_of()
+        if not stream[1]:
             text = "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay "
             raise RuntimeError(text + "them on the default stream.)")
-        if self._devfix_recorder is not None or graph_capture.active():
-            graph_capture.check()
-        self._devfix_steps.clear()
-        self._devfix_failed = False
+        self._devfix_stream = stream
         self._devfix_pool = (next(_numbers), 0) if pool is None else pool
-        graph_capture.begin(self)
-        self._devfix_recorder = _Recorder(self._devfix_steps)
-        self._devfix_recorder.__enter__()
+        self._devfix_capture = captures.begin(captures.CaptureMode(capture_error_mode))
+        self._devfix_steps.clear()
+        self._devfix_captured = False
+        recording.begin(self._devfix_capture, self._devfix_steps)
 
     def capture_end(self: Any) -> None:
         """Stop recording, and prepare the graph unless it is kept."""
@@ -110,15 +71,19 @@ class Graph:
 
     def capture_end_pre(self: Any) -> None:
         """Stop recording."""
-        recorder, self._devfix_recorder = self._devfix_recorder, None
-        if recorder is None:
-            raise messages.cuda_error("operation not permitted", "cudaErrorIllegalState")
-        recorder.__exit__(None, None, None)
-        graph_capture.end()
-        recorder.take_back()
-        if self._devfix_failed:
-            text = "operation failed due to a previous error during capture"
-            raise messages.cuda_error(text, "cudaErrorStreamCaptureInvalidated")
+        if captures.stream_of() != self._devfix_stream:
+            raise RuntimeError("Capture must end on the same stream it began on.")
+        capture = self._devfix_capture
+        if capture is None:
+            raise messages.cuda_error("the operation cannot be performed in the present state", "cudaErrorIllegalState")
+        try:
+            captures.end(capture)
+        finally:
+            if capture.over:
+                self._devfix_capture = None
+                recording.end(capture)
+        if not capture.kernels:
+            warnings.warn(_EMPTY, stacklevel=3)
         self._devfix_captured = True
 
     def capture_end_post(self: Any) -> None:
@@ -132,7 +97,11 @@ class Graph:
         """Run the operators again, writing to the tensors that the capture created."""
         if not self._devfix_captured:
             raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
-        with torch.no_grad():
+        self._devfix_ready = True
+        around = captures.current(self._devfix_stream[0])
+        if around is not None:
+            raise captures.invalidated(around)
+        with torch.no_grad(), torch.cuda.device(self._devfix_stream[0]):
             for func, args, kwargs, result in self._devfix_steps:
                 _rewrite(result, func(*args, **kwargs))
 
@@ -153,10 +122,18 @@ class Graph:
         """Register a generator that draws inside the graph."""
 
     def enable_debug_mode(self: Any) -> None:
-        """Keep nothing for a dump."""
+        """Keep graphs for a dump from here on, of whichever object."""
+        _Debugging.enabled = True
 
     def debug_dump(self: Any, debug_path: str) -> None:
-        """Dump nothing."""
+        """Write the graph in the language of Graphviz."""
+        if not (_Debugging.enabled or self._devfix_keeps):
+            warnings.warn("CUDA Graphs debug not enabled, set with [graph].enable_debug_mode()", stacklevel=2)
+            return
+        warnings.warn("DEBUG: calling debug_dump()", stacklevel=2)
+        if self._devfix_captured:
+            warnings.warn(f"DEBUG: calling cudaGraphDebugDotPrint() with {debug_path}", stacklevel=2)
+            Path(debug_path).write_text(_dot(self._devfix_steps), encoding="utf-8")
 
     def pool(self: Any) -> Any:
         """Return a token for the memory pool."""
@@ -191,6 +168,22 @@ class Graph:
         return id(self)
 
 
+_EMPTY = (
+    "The CUDA Graph is empty. This usually means that the graph was attempted to be captured on wrong device or stream."
+)
+
+
+class _Debugging:
+    enabled = False
+
+
+def _dot(steps: list[Any]) -> str:
+    names = [str(step[0]).replace('"', "'") for step in steps]
+    nodes = [f'"graph_0_node_{place}"[label="{place}\n{name}"];' for place, name in enumerate(names)]
+    edges = [f'"graph_0_node_{place}" -> "graph_0_node_{place + 1}";' for place in range(len(names) - 1)]
+    return "\n".join(("digraph dot {", 'subgraph cluster_0 { label="graph_0"', *nodes, *edges, "}", "}", ""))
+
+
 def _rewrite(old: Any, new: Any) -> None:
     if isinstance(old, (list, tuple)):
         for one, two in zip(old, new):  # noqa: B905 - the same operator returns as many
@@ -216,5 +209,7 @@ def install() -> None:
     for owner in (torch.cuda, part):
         replace(owner, "CUDAGraph", graph)
     replace(part, "_graph_pool_handle", _pool_handle)
+    _Debugging.enabled = False
+    recording.recordings.clear()
     _forget_stream()  # which belongs to a world
     undo_with(_forget_stream)

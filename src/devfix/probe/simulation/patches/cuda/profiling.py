@@ -11,9 +11,8 @@ import torch.autograd.profiler
 import torch.cuda.profiler
 from torch._C._profiler import ProfilerActivity, ProfilerConfig, ProfilerState
 
-from ...accelerators import devices
+from ...accelerators import devices, stream_pools
 from ...patching import replace, wrap
-from ..accelerators import stream_pools
 from ..tensors.hosts import pinned_ranges
 
 # What `cudaGetErrorString` says, by number; 712 and 713 are those of memory that is registered twice, or not.

@@ -8,7 +8,7 @@ import torch
 from torch.overrides import handle_torch_function
 
 from ... import hooks
-from ...accelerators import devices, kinds, randomness
+from ...accelerators import captures, devices, kinds, randomness
 from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
@@ -91,7 +91,10 @@ def _generator(original: Any) -> Any:
     class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc]
         def __new__(cls, device: Any = "cpu") -> Any:
             index = _generating(device)
-            return original(device) if index is None else randomness.make(index)
+            if index is None:
+                return original(device)
+            captures.assert_none("Cannot construct a new CUDAGeneratorImpl")
+            return randomness.make(index)
 
     return Generator
 

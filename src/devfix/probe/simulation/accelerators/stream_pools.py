@@ -9,7 +9,7 @@ import itertools
 import threading
 from typing import Any
 
-from ...accelerators import kinds
+from . import kinds
 
 IN_POOL = 32
 _TYPE_BITS = 4  # kStreamTypeBits: an odd number has the type of its stream, and its place in the pool
