@@ -75,6 +75,7 @@ class Memory:
 
     refusals: dict[int, int] = {}  # noqa: RUF012 - how often each GPU had not enough
     observers: list[Any] = []  # noqa: RUF012 - functions of the program's, `_cuda_attach_out_of_memory_observer`
+    allowed: dict[int, int] = {}  # noqa: RUF012 - the bytes of each GPU that the process may take, where it said so
     figures: Any = None  # the bytes of a GPU in all, those free, those allocated and those reserved
 
 
@@ -95,11 +96,12 @@ def out_of_memory(text: str, gpu: int) -> RuntimeError:
     whole, free, used, kept = Memory.figures(gpu)
     for observer in Memory.observers:
         observer(gpu, asked, whole, free)
+    allowed = [f"{_size(Memory.allowed[gpu])} allowed; "] if gpu in Memory.allowed else []
     lines = (
         f"{kind.key} out of memory. Tried to allocate {_size(asked)}.",
         f"GPU {gpu} has a total capacity of {_size(whole)} of which {_size(free)} is free.",
         f"Including non-PyTorch memory, this process has {_size(whole - free)} memory in use.",
-        f"Of the allocated memory {_size(used)} is allocated by PyTorch,",
+        f"{''.join(allowed)}Of the allocated memory {_size(used)} is allocated by PyTorch,",
         f"and {_size(kept - used)} is reserved by PyTorch but unallocated.",
         "If reserved but unallocated memory is large try setting",
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",

@@ -1,6 +1,7 @@
-"""Peak memory of GPUs, tracked from the first time that a program queries a peak.
+"""Memory of GPUs as it is taken and given back, tracked from the first time that a program asks for what needs it.
 
-Tracking slows the creation of tensors down, so it does not start earlier. A storage counts until C++ frees it, which a
+That is a peak, a count of allocations, a limit, a pool, or the history. Tracking slows the creation of tensors down, so
+it does not start earlier. A storage counts until C++ frees it, which a
 weak reference to its Python object reports.
 """
 
@@ -8,14 +9,43 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from .. import hooks
+from ..accelerators import messages
 from ..patching import undo_with
 from .tensor import Tensor
 
 BLOCK = 512  # bytes: the allocator rounds every size up to a multiple
-_held: dict[int, tuple[Any, int, int]] = {}  # by storage: weak reference, GPU and size
+SMALL = 1 << 20  # bytes: the largest block of the pool of small ones (c10/core/AllocatorConfig.h)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The memory of a storage that is alive, or of a pointer that the program was given."""
+
+    gpu: int
+    address: int
+    size: int
+
+
+class Listener(Protocol):
+    """Object in `listeners` that is told of memory."""
+
+    def taken(self, block: Block) -> None:
+        """Note that memory is taken."""
+
+    def given_back(self, block: Block) -> None:
+        """Note that memory is given back."""
+
+
+listeners: list[Listener] = []
+limits: dict[int, int] = {}
+"""The bytes that a process may take of each GPU."""
+totals: dict[tuple[int, bool, bool], list[int]] = {}
+"""How many blocks and bytes were taken and given back, by GPU, whether small, and whether taken."""
+_held: dict[int, tuple[Any, Block]] = {}  # by storage: weak reference, and its memory
 _now: dict[int, int] = {}
 most: dict[int, int] = {}
 
@@ -62,9 +92,9 @@ def _listen() -> None:
             hooks.on_created, hooks.moved = on_created, on_moved
         hooks.fast_on_created.pop(created, None)
         hooks.fast_on_created_cpu.pop(created, None)
-        _held.clear()
-        _now.clear()
-        most.clear()
+        for known in (_held, _now, most, limits, totals):
+            known.clear()
+        listeners.clear()
 
     created._devfix_follows = True  # type: ignore[attr-defined]
     if shorter is not None:
@@ -103,13 +133,48 @@ def _note(tensor: Any) -> None:
     if key in _held:
         return
 
-    def ended(_: Any) -> None:
-        known = _held.pop(key, None)
-        if known is not None:
-            _now[known[1]] -= known[2]
+    block = Block(gpu, storage.data_ptr(), storage.nbytes())
 
-    size = rounded(storage.nbytes())
-    _held[key] = (weakref.ref(storage, ended), gpu, size)
-    now = _now[gpu] = _now.get(gpu, 0) + size
-    if now > most.get(gpu, 0):
-        most[gpu] = now
+    def ended(_: Any) -> None:
+        if _held.pop(key, None) is not None:
+            give_back(block)
+
+    take(block)
+    _held[key] = (weakref.ref(storage, ended), block)
+
+
+def take(block: Block) -> None:
+    """Note that memory is taken. Raises if the process may not take as much."""
+    size = rounded(block.size)
+    now = _now.get(block.gpu, 0) + size
+    if now > limits.get(block.gpu, now):
+        raise messages.out_of_memory(f"tried to allocate {block.size} bytes", block.gpu)
+    _now[block.gpu] = now
+    if now > most.get(block.gpu, 0):
+        most[block.gpu] = now
+    _count(block, size, taken=True)
+    for listener in listeners:
+        listener.taken(block)
+
+
+def give_back(block: Block) -> None:
+    """Note that memory is given back."""
+    size = rounded(block.size)
+    _now[block.gpu] = _now.get(block.gpu, 0) - size
+    _count(block, size, taken=False)
+    for listener in listeners:
+        listener.given_back(block)
+
+
+def _count(block: Block, size: int, *, taken: bool) -> None:
+    if size:
+        total = totals.setdefault((block.gpu, size <= SMALL, taken), [0, 0])
+        total[0] += 1
+        total[1] += size
+
+
+def total(gpu: int, pool: str, *, taken: bool) -> tuple[int, int]:
+    """Return how many blocks and bytes were taken, or given back, in a pool of a GPU."""
+    kinds = {"all": (True, False), "small_pool": (True,), "large_pool": (False,)}[pool]
+    found = [totals.get((gpu, kind, taken), (0, 0)) for kind in kinds]
+    return sum(each[0] for each in found), sum(each[1] for each in found)

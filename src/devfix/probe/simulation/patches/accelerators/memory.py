@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import OrderedDict
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from .random_state import index_of
 TOTAL = 80 << 30
 
 
-_SMALL, _MEDIUM = 1 << 20, 10 << 20  # sizes up to here share segments (c10/core/AllocatorConfig.h)
+_SMALL, _MEDIUM = memory_peaks.SMALL, 10 << 20  # sizes up to here share segments (c10/core/AllocatorConfig.h)
 _SEGMENT, _SHARED = 2 << 20, 20 << 20  # bytes of a segment of small blocks, and of one of larger blocks
 raw: dict[int, tuple[int, int]] = {}  # GPU and size of the blocks that a program allocated without a tensor
 _reserved: dict[int, int] = {}
@@ -115,7 +116,7 @@ def empty() -> None:
 def peak(device: Any = None) -> int:
     """Return the peak of held bytes since the first query of a peak, or since its reset."""
     now = allocated(device)
-    memory_peaks.follow(_tensors())
+    follow()
     return memory_peaks.raise_to(_index(device), now)
 
 
@@ -128,16 +129,38 @@ def forget() -> None:
 
 def reset(device: Any = None) -> None:
     """Reset the peak."""
-    memory_peaks.follow(_tensors())
+    follow()
     memory_peaks.begin_again(_index(device))
+
+
+def limit(gpu: int, fraction: float) -> None:
+    """Let the process take a fraction of a GPU's memory, and no more."""
+    if fraction >= 1:
+        memory_peaks.limits.pop(gpu, None)
+        messages.Memory.allowed.pop(gpu, None)
+        return
+    follow()
+    memory_peaks.limits[gpu] = messages.Memory.allowed[gpu] = int(fraction * TOTAL)
+
+
+def reset_totals(device: Any = None) -> None:
+    """Count allocations from here on."""
+    follow()
+    for key in [key for key in memory_peaks.totals if key[0] == _index(device)]:
+        del memory_peaks.totals[key]
+
+
+def follow() -> None:
+    """Track memory as it is taken and given back from here on."""
+    memory_peaks.follow(_tensors())
 
 
 def stats(device: Any = None) -> Any:
     """Return the figures under the names of PyTorch's allocator."""
     if kinds.now().is_cuda and not devices.used():
         return OrderedDict()
-    most, segments_most = peak(device), peak_reserved(device)
-    found = snapshot(_index(device))
+    most, segments_most, gpu = peak(device), peak_reserved(device), _index(device)
+    found = snapshot(gpu)
     figures: dict[str, int] = {}
     for pool in ("all", "large_pool", "small_pool"):
         segments = [each for each in found if pool in ("all", f"{each['segment_type']}_pool")]
@@ -153,22 +176,38 @@ def stats(device: Any = None) -> Any:
             once = max(now, peaked if pool == "all" else 0)
             for metric, figure in (("current", now), ("peak", once), ("allocated", once), ("freed", once - now)):
                 figures[f"{kind}.{pool}.{metric}"] = figure
+        for metric, taken in (("allocated", True), ("freed", False)):
+            count, size = memory_peaks.total(gpu, pool, taken=taken)
+            figures |= {f"{kind}.{pool}.{metric}": count for kind in ("allocation", "active")}
+            figures |= {f"{kind}.{pool}.{metric}": size for kind in ("allocated_bytes", "active_bytes")}
     for kind in ("oversize_allocations", "oversize_segments"):
         figures.update({f"{kind}.{metric}": 0 for metric in ("current", "peak", "allocated", "freed")})
-    figures.update(dict.fromkeys(_COUNTS, 0), num_ooms=messages.Memory.refusals.get(_index(device), 0))
+    figures.update(dict.fromkeys(_COUNTS, 0), num_ooms=messages.Memory.refusals.get(gpu, 0))
     return OrderedDict(sorted(figures.items()))
 
 
-def snapshot(gpu: int) -> list[dict[str, Any]]:
-    """Return the segments of a GPU and the blocks in them, one segment for the small blocks and one for the others."""
+def snapshot(gpu: int, elsewhere: Collection[int] = ()) -> list[dict[str, Any]]:
+    """Return the segments of a GPU and the blocks in them, one segment for the small blocks and one for the others.
+
+    Blocks at the addresses `elsewhere` have segments of their own.
+    """
     reserved(gpu)
-    asked = _requested(gpu)
+    asked = {at: size for at, size in _requested(gpu).items() if at not in elsewhere}
+    return _segments_with(gpu, asked, _reserved.get(gpu, 0) if not elsewhere else 0)
+
+
+def segments_of(gpu: int, addresses: set[int]) -> list[dict[str, Any]]:
+    """Return the segments that some blocks of a GPU have for themselves."""
+    return _segments_with(gpu, {at: size for at, size in _requested(gpu).items() if at in addresses}, 0)
+
+
+def _segments_with(gpu: int, asked: dict[int, int], whole: int) -> list[dict[str, Any]]:
     large = {pointer: size for pointer, size in asked.items() if memory_peaks.rounded(size) > _SMALL}
     small = {pointer: size for pointer, size in asked.items() if pointer not in large}
     pools = {"small": small, "large": large}
     held = {kind: sum(map(memory_peaks.rounded, sizes.values())) for kind, sizes in pools.items()}
     totals = {"small": _whole(held["small"], _SEGMENT)}
-    totals["large"] = max(_reserved.get(gpu, 0) - totals["small"], held["large"])
+    totals["large"] = max(whole - totals["small"], held["large"])
     if not large and totals["large"]:  # what is kept of small blocks
         totals = {"small": sum(totals.values()), "large": 0}
     return [_segment(gpu, kind, pools[kind], held[kind], totals[kind]) for kind in pools if totals[kind]]
@@ -220,7 +259,7 @@ def _summary(device: Any = None, abbreviated: bool = False) -> str:
 
 def _free(device: Any = None) -> tuple[int, int]:
     """Return the bytes that are free and those in all, which the driver tells."""
-    gpu = devices.current() if device is None else devices.spoken(device)
+    gpu = index_of(device)
     return max(TOTAL - reserved(gpu), 1), TOTAL
 
 
@@ -235,9 +274,8 @@ def install() -> None:
         "memory_allocated": allocated, "memory_reserved": reserved,
         "max_memory_allocated": peak, "max_memory_reserved": peak_reserved,
         "reset_peak_memory_stats": reset,
-        "reset_accumulated_memory_stats": lambda device=None: None,
+        "reset_accumulated_memory_stats": reset_totals,
         "memory_stats": stats, "memory_stats_as_nested_dict": nested_stats,
-        "memory_snapshot": snapshots,
         "get_memory_info": _free, "mem_get_info": _free,
         "memory_usage": lambda device=None: 0, "empty_cache": empty,
         "list_gpu_processes": lambda device=None: "",
@@ -245,9 +283,11 @@ def install() -> None:
     _reserved.clear()
     messages.Memory.refusals.clear()
     messages.Memory.observers.clear()
+    messages.Memory.allowed.clear()
     messages.Memory.figures = _figures
     if not kinds.now().is_cuda:  # of CUDA, the driver's own functions keep it, and PyTorch's summary shows the figures
         answers["memory_summary"] = _summary
+        answers["memory_snapshot"] = snapshots
         answers["set_per_process_memory_fraction"] = lambda fraction, device=None: None
         answers["get_per_process_memory_fraction"] = lambda device=None: 1.0
     own = None if kinds.now().name == "mps" else getattr(torch, kinds.now().name)

@@ -12,12 +12,17 @@ from ...accelerators import captures, devices
 from ...dispatcher import graph_capture
 from ...patching import replace
 from ..accelerators import memory
+from . import memory_history, pools
 
 
-def _snapshot(*args: Any) -> dict[str, Any]:
+def _snapshot(pool: Any = None, *args: Any) -> dict[str, Any]:
+    wanted, traced = (tuple(pool[:2]), (*pool, True)[2]) if pool is not None else ((0, 0), True)
+    segments = pools.all_segments() if wanted == (0, 0) else pools.segments(wanted)
+    for block in (block for segment in segments for block in segment["blocks"]):
+        block["frames"] = memory_history.frames_of(block["address"])
     return {
-        "segments": memory.snapshots(),
-        "device_traces": [[] for _ in devices.SHOWN],
+        "segments": segments,
+        "device_traces": memory_history.traces() if traced else [[] for _ in range(devices.count())],
         "annotations": [],
         "allocator_settings": {},
     }
@@ -36,8 +41,8 @@ def _answers() -> dict[str, Any]:
         "resetPeakMemoryStats": memory.reset, "resetAccumulatedMemoryStats": nothing,
         "getArchFlags": functools.partial(_give, "sm_80"),
         "canDeviceAccessPeer": lambda one, two: one != two, "allocationTraceback": nothing,
-        "beginAllocateToPool": nothing, "beginAllocateCurrentThreadToPool": nothing, "endAllocateToPool": nothing,
-        "releasePool": nothing, "isCurrentStreamCapturing": captures.capturing,
+        "beginAllocateToPool": pools.begin, "beginAllocateCurrentThreadToPool": pools.begin,
+        "endAllocateToPool": pools.end, "releasePool": nothing, "isCurrentStreamCapturing": captures.capturing,
     }  # fmt: skip
     return answers
 
@@ -57,4 +62,4 @@ def install() -> None:
         replace(torch._C, f"_cuda_{name}", answer, add=True)
     replace(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", captures.capturing)
     for name in ("beginAllocateToPool", "beginAllocateCurrentThreadToPool", "endAllocateToPool", "releasePool"):
-        replace(torch.cuda.memory, f"_cuda_{name}", functools.partial(_give, None))
+        replace(torch.cuda.memory, f"_cuda_{name}", _answers()[name])

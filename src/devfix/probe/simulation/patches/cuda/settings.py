@@ -9,6 +9,8 @@ import torch
 
 from ...accelerators import devices
 from ...patching import replace
+from ..accelerators import memory
+from . import memory_history
 
 _WORKSPACE = (4096 * 2 + 16 * 8) << 10  # bytes, of cuBLAS on a GPU of this generation
 # Each setting with its getter, its setter and its value at first, without the underscore before the names.
@@ -34,7 +36,6 @@ class _Kept:
 
     values: dict[str, Any] = {}  # noqa: RUF012 - one world at a time
     fractions: dict[int, float] = {}  # noqa: RUF012
-    history: Any = None
     file = ""
     allocator: Any = None
 
@@ -59,15 +60,13 @@ def _resetter(name: str, first: Any) -> Callable[[], None]:
 
 
 def _set_fraction(fraction: float, device: int) -> None:
-    _Kept.fractions[devices.checked(device)] = float(fraction)
+    gpu = devices.checked(device)
+    _Kept.fractions[gpu] = float(fraction)
+    memory.limit(gpu, float(fraction))
 
 
 def _get_fraction(device: int) -> float:
     return _Kept.fractions.get(devices.checked(device), 1.0)
-
-
-def _record_history(enabled: Any = "all", *args: Any, **kwargs: Any) -> None:
-    _Kept.history = enabled
 
 
 def _set_file(name: str, insert_device_ordinal: bool = False) -> None:
@@ -90,9 +89,9 @@ def _answers() -> dict[str, Callable[..., Any]]:
     return {
         "cuda_setMemoryFraction": _set_fraction,
         "cuda_getMemoryFraction": _get_fraction,
-        "cuda_record_memory_history": _record_history,
-        "cuda_record_memory_history_legacy": _record_history,
-        "cuda_isHistoryEnabled": lambda: _Kept.history not in (None, False),
+        "cuda_record_memory_history": memory_history.record,
+        "cuda_record_memory_history_legacy": memory_history.record_by_flag,
+        "cuda_isHistoryEnabled": memory_history.enabled,
         "cuda_tunableop_set_filename": _set_file,
         "cuda_tunableop_get_filename": lambda: _Kept.file or f"tunableop_results{devices.current()}.csv",
         "cuda_tunableop_get_results": lambda: (),
@@ -125,7 +124,8 @@ def _answers() -> dict[str, Callable[..., Any]]:
 def install() -> None:
     """Patch the settings; a new world has those of a new process."""
     _Kept.values = {getter: first for getter, _, first in _PAIRS}
-    _Kept.fractions, _Kept.history, _Kept.file, _Kept.allocator = {}, None, "", None
+    _Kept.fractions, _Kept.file, _Kept.allocator = {}, "", None
+    memory_history.install()
     functions = _answers()
     for getter, setter, _ in _PAIRS:
         functions |= {getter: _getter(getter), setter: _setter(getter)}
