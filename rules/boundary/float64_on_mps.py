@@ -70,7 +70,7 @@ def _is_other_dtype(text: str) -> bool:
 
 def _ask_for_float32(site: CallSite) -> Changes:
     """Yield float32 in place of float64 in the call, or where the dtype that it names is assigned; else added to it."""
-    named = {node: cst.Attribute(node.value, cst.Name("float32")) for node in _named(site)}
+    named = {node: cst.Attribute(node.value, cst.Name("float32")) for node in _find_float64(site)}
     if named:
         title = f"Make `{site.name}` give float32: MPS has no float64"
         yield from site.replace(named, title, Safety.LIKELY)
@@ -81,7 +81,7 @@ def _ask_for_float32(site: CallSite) -> Changes:
         yield from site.add_keyword("dtype", "torch.float32", title, Safety.LIKELY)
 
 
-def _named(site: CallSite) -> Iterator[cst.Attribute]:
+def _find_float64(site: CallSite) -> Iterator[cst.Attribute]:
     """Yield each `torch.float64` among the arguments, and what is assigned to a name that they pass as dtype."""
     for each in site.node.args:
         values = [each.value]

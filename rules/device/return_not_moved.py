@@ -48,7 +48,7 @@ class ReturnNotMoved(OperandRule):
 
 def _find_unmoved(ctx: Context) -> Iterator[tuple[Definition, str, list[cst.BaseExpression]]]:
     """Yield the functions that may have returned the operand, the device to which they move, and what they do not."""
-    for function in _called(ctx):
+    for function in _find_called(ctx):
         file, node = function.file, function.node
         returned = [each.value for each in file.own_nodes(node, cst.Return) if each.value is not None]
         for device in dict.fromkeys(device for each in returned for device in _targets(file, each)):
@@ -58,7 +58,7 @@ def _find_unmoved(ctx: Context) -> Iterator[tuple[Definition, str, list[cst.Base
                 yield function, device, unmoved
 
 
-def _called(ctx: Context) -> Iterator[Definition]:
+def _find_called(ctx: Context) -> Iterator[Definition]:
     """Yield the functions of the repository that are called where the operand gets its name, and objects' methods."""
     for number in reversed(range(len(ctx.failure.frames))):
         site = ctx.site_of(number)

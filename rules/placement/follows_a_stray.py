@@ -11,7 +11,7 @@ from devfix.sdk import (
     Safety,
     ScopeVariable,
     Site,
-    followed,
+    find_followed,
     with_safety,
 )
 
@@ -68,7 +68,7 @@ def _followed_stray(ctx: Context) -> ScopeVariable | None:
 
     An object that keeps this device beside the tensor declares nothing: it has read it there.
     """
-    found = followed(ctx.failure, ctx.operand.creation_places, ctx.sources)
+    found = find_followed(ctx.failure, ctx.operand.creation_places, ctx.sources)
     if found is None or found.device != "cpu" or not _is_unmoved(ctx, found):
         return None
     return found if ctx.follow(found).moved_to("cpu") is None else None

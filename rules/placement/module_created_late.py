@@ -82,7 +82,7 @@ def _move_computed(ctx: Context) -> Changes:
     for place in ctx.creation.places if ctx.creation is not None and owner is not None and parameters else ():
         holder, _, method = place.function.rpartition(".")
         site = ctx.site_at(place) if holder and method != "__init__" else None
-        value = _assigned(site, owner.attribute) if site is not None and owner is not None else None
+        value = _find_assigned_value(site, owner.attribute) if site is not None and owner is not None else None
         if site is not None and value is not None and owner is not None:
             device = f"self.{parameters[0]}.device"
             title = f"Move what `{method}` computes for `self.{owner.attribute}` to `{device}`"
@@ -90,7 +90,7 @@ def _move_computed(ctx: Context) -> Changes:
             return
 
 
-def _assigned(site: Site, attribute: str) -> cst.BaseExpression | None:
+def _find_assigned_value(site: Site, attribute: str) -> cst.BaseExpression | None:
     """Return the value that the statement at a site gives to an attribute of `self`, or registers as its buffer."""
     for node in (site.node, *site.file.ancestors(site.node)):
         if isinstance(node, cst.Assign) and site.file.code(node.targets[0].target) == f"self.{attribute}":

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from devfix.dependencies import Distribution, distribution_of, laid_over, pinned
+from devfix.dependencies import Distribution, distribution_of, laid_over, pin_version
 
 
 def test_names_the_distribution_of_an_installed_file() -> None:
@@ -102,5 +102,5 @@ def test_lays_changed_files_over_what_is_installed(tmp_path: Path) -> None:
     ],
 )
 def test_pins_a_release(path: str, before: str, after: str | None) -> None:
-    pin = pinned("diffusers", "1.0", [path], lambda name: before.encode())
+    pin = pin_version("diffusers", "1.0", [path], lambda name: before.encode())
     assert [edit.after.decode() for edit in pin.edits] == ([after] if after else [])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from git_repositories import write
 
-from devfix.dependencies import Declared, declared, distribution_for
+from devfix.dependencies import Declared, declared_dependencies, distribution_for
 from devfix.discovery import Command, discover
 from devfix.errors import UserError
 
@@ -165,11 +165,11 @@ DECLARING = {
     ],
 )
 def test_the_declared_dependency_of_an_import(module: str, name: str, place: tuple[str, int]) -> None:
-    known = declared(DECLARING, lambda path: DECLARING[path].encode())
+    known = declared_dependencies(DECLARING, lambda path: DECLARING[path].encode())
     assert distribution_for(module, known) == Declared(name, *place)
 
 
 def test_an_import_that_nothing_declares_has_no_dependency() -> None:
-    known = declared(DECLARING, lambda path: DECLARING[path].encode())
+    known = declared_dependencies(DECLARING, lambda path: DECLARING[path].encode())
     assert distribution_for("wandb", known) is None
     assert "name" not in {each.name for each in known}

@@ -11,7 +11,7 @@ from probe_programs import PYTHON, run_program
 from waiting import HANGS
 
 from devfix.execution.prefork import PreforkServer
-from devfix.execution.preloading import preloaded
+from devfix.execution.preloading import preload_branch
 from devfix.process import child_environment
 
 NAMES = [f"acme.part{number}" for number in range(12)]
@@ -38,7 +38,7 @@ class Packages:
     def loaded(self, imported: list[str]) -> str:
         """Return what a program finds imported."""
         (self.folder / "main.py").write_text(TELLS)
-        branch = preloaded(self.warm, imported, self.folder)
+        branch = preload_branch(self.warm, imported, self.folder)
         done = branch.run(["main.py"], self.folder, self.environment, HANGS)
         assert done.exit_code == 0, done.stderr
         return done.stdout.strip()
@@ -80,8 +80,8 @@ def test_no_branch_is_made_where_an_import_does_more_than_define(packages: Packa
 
 @pytest.mark.slow
 def test_few_modules_make_no_branch(packages: Packages) -> None:
-    assert preloaded(packages.warm, ["plots"], packages.folder) is packages.warm
-    assert preloaded(packages.warm, ["torch", "numpy", "torch.nn", "plots"], packages.folder) is packages.warm
+    assert preload_branch(packages.warm, ["plots"], packages.folder) is packages.warm
+    assert preload_branch(packages.warm, ["torch", "numpy", "torch.nn", "plots"], packages.folder) is packages.warm
 
 
 @pytest.mark.slow

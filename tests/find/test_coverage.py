@@ -10,7 +10,7 @@ from searches import FINDS, searched_repository
 from waiting import with_enough_time
 
 from devfix.find.coverage import Coverage
-from devfix.find.find import FindOptions, prepared
+from devfix.find.find import FindOptions, open_search
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
 from devfix.find.search import CPU
@@ -66,7 +66,7 @@ def test_what_has_no_result_lifted_is_not_asked_for_again() -> None:
 def test_a_test_that_waits_on_the_cpu_does_not_hide_what_comes_after(tmp_path: Path) -> None:
     root = searched_repository(tmp_path, a_waits=WAITS, b_finds=FINDS)
     asked = FindOptions(python=sys.executable, timeout=3600.0, silent=frozenset(), gpus=1)
-    with prepared(Repository.open(root), asked, lambda title, told: None, lambda title: None) as (search, (suite,)):
+    with open_search(Repository.open(root), asked, lambda title, told: None, lambda title: None) as (search, (suite,)):
         waiting = "tests/test_a_waits.py::test_waits"
         begun = with_enough_time(
             lambda seconds: search.runner.run(suite, CPU, seconds), lambda done: done.tests.running == waiting, 4

@@ -20,7 +20,7 @@ from git_repositories import git, write
 from searches import FINDS, LIBRARY, command, find, searched_repository
 from waiting import until, with_enough_time
 
-from devfix.find.find import FindOptions, prepared
+from devfix.find.find import FindOptions, open_search
 from devfix.workspace import Repository
 
 WAITS = """
@@ -116,7 +116,7 @@ def test_a_confirmation_that_the_budget_cuts_short_says_nothing_of_the_finding(t
     root = searched_repository(tmp_path, finds=ENDLESS_ALONE)
     repository = Repository.open(root)
     asked = FindOptions(python=sys.executable, timeout=3600.0, silent=frozenset())
-    with prepared(repository, asked, lambda title, told: None, lambda title: None) as (search, (suite,)):
+    with open_search(repository, asked, lambda title, told: None, lambda title: None) as (search, (suite,)):
         search.look(suite)
         assert [cause.place.line for cause in search.causes] == [5] and not list(search.notes)
         search.budget -= search.left - 1.0

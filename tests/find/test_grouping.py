@@ -10,7 +10,7 @@ from git_repositories import make_repository
 from sample_search import RAISES, SILENT
 from searches import find
 
-from devfix.find.grouping import grouped, is_same_tensor
+from devfix.find.grouping import group_causes, is_same_tensor
 from devfix.model import SourceLocation
 
 HELPER, TAKES, OTHER = (SourceLocation("lib/a.py", line, owned=True) for line in (3, 11, 12))
@@ -21,7 +21,7 @@ def test_what_is_computed_of_an_attribute_belongs_to_it() -> None:
     computed = replace(ATTRIBUTE, place=HELPER, tests=("computed",))
     elsewhere = replace(ATTRIBUTE, place=OTHER, tests=("other",), made=(("lib/a.py", 3), ("lib/a.py", 12)))
     of_other = replace(elsewhere, place=HELPER, tests=("of_other",))
-    found = grouped([computed, ATTRIBUTE, of_other, elsewhere])
+    found = group_causes([computed, ATTRIBUTE, of_other, elsewhere])
     tests = {each.place: each.tests for each in found}
     assert tests == {TAKES: ("computed", "mul"), OTHER: ("of_other", "other")} and len(found) == 2
     assert is_same_tensor(computed, ATTRIBUTE) and not is_same_tensor(computed, replace(elsewhere, place=OTHER))
@@ -29,20 +29,20 @@ def test_what_is_computed_of_an_attribute_belongs_to_it() -> None:
 
 def test_the_first_that_a_rule_explains_stands_for_all() -> None:
     unexplained = replace(ATTRIBUTE, rule="", tests=("first",))
-    (found,) = grouped([unexplained, replace(ATTRIBUTE, rule="state/x"), replace(ATTRIBUTE, rule="placement/y")])
+    (found,) = group_causes([unexplained, replace(ATTRIBUTE, rule="state/x"), replace(ATTRIBUTE, rule="placement/y")])
     assert (found.rule, found.tests) == ("state/x", ("mul", "first"))
 
 
 def test_what_shows_with_one_gpu_leads() -> None:
     second = replace(ATTRIBUTE, tests=("second",), devices=("cuda:1",))
     first = replace(ATTRIBUTE, rule="", tests=("first",), devices=("cuda:0",))
-    (found,) = grouped([second, first])
+    (found,) = group_causes([second, first])
     assert (found.tests, found.devices, found.rule) == (("first", "second"), ("cuda:0", "cuda:1"), "")
 
 
 def test_a_line_that_fails_by_what_others_made_has_a_cause_for_each_rule() -> None:
     others = replace(ATTRIBUTE, made=())
-    assert len(grouped([others, replace(others, rule="boundary/numpy")])) == 2
+    assert len(group_causes([others, replace(others, rule="boundary/numpy")])) == 2
 
 
 def test_a_tensor_that_fails_in_one_test_is_silent_in_none() -> None:
@@ -50,9 +50,9 @@ def test_a_tensor_that_fails_in_one_test_is_silent_in_none() -> None:
     evidence: Any = SILENT.evidence
     kept = replace(SILENT, kind="not-moved", place=TAKES, evidence=replace(evidence, attribute="Net.table"))
     computed = replace(ATTRIBUTE, place=HELPER)
-    assert grouped([silent, ATTRIBUTE]) == [ATTRIBUTE] and grouped([kept, computed]) == [computed]
-    assert len(grouped([silent, computed])) == 2, "another tensor, made in a line that calls the helper, too"
-    (found,) = grouped([silent, kept])
+    assert group_causes([silent, ATTRIBUTE]) == [ATTRIBUTE] and group_causes([kept, computed]) == [computed]
+    assert len(group_causes([silent, computed])) == 2, "another tensor, made in a line that calls the helper, too"
+    (found,) = group_causes([silent, kept])
     assert found.kind == "not-moved"
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from notebooks import notebook
 
-from devfix.notebooks.magics import joined, masked
-from devfix.notebooks.notebook import Notebook, cell_source, changed_cells, line_in_cell, settled, with_cell
+from devfix.notebooks.magics import join_commands, mask_cell
+from devfix.notebooks.notebook import Notebook, cell_source, changed_cells, line_in_cell, settle_cells, with_cell
 from devfix.notebooks.reading import NotebookError
 
 TWO = notebook("# markdown", "import torch\n\nx = 1", "# markdown", "y = x + 1\ny")
@@ -66,8 +66,10 @@ def test_every_other_byte_stays(
 
 def test_magics_are_masked_line_by_line() -> None:
     text = "%matplotlib inline\nx = [1,\n % 2]\nif x:\n    !ls \\\n      -l\ns = '''\n%not\n'''\nfiles = !ls\nlen?"
-    assert masked(text).split("\n") == ["#  # [IPython] " + line for line in text.split("\n")]  # `[1,\n % 2]` is none
-    lines = masked(text.replace("[1,\n % 2]", "(1\n % 2)")).split("\n")
+    assert mask_cell(text).split("\n") == [
+        "#  # [IPython] " + line for line in text.split("\n")
+    ]  # `[1,\n % 2]` is none
+    lines = mask_cell(text.replace("[1,\n % 2]", "(1\n % 2)")).split("\n")
     assert [lines[at] for at in (0, 2, 4, 5, 7, 9, 10)] == [
         "pass  # [IPython] %matplotlib inline",
         " % 2)",
@@ -80,25 +82,25 @@ def test_magics_are_masked_line_by_line() -> None:
 
 
 def test_cell_magics_of_other_languages_are_masked_whole() -> None:
-    assert masked("%%bash\nls").split("\n") == ["#  # [IPython] %%bash", "#  # [IPython] ls"]
-    assert masked("%%time\nx = 1").split("\n") == ["#  # [IPython] %%time", "x = 1"]
+    assert mask_cell("%%bash\nls").split("\n") == ["#  # [IPython] %%bash", "#  # [IPython] ls"]
+    assert mask_cell("%%time\nx = 1").split("\n") == ["#  # [IPython] %%time", "x = 1"]
 
 
 def test_continued_commands_keep_the_lines_below_in_place() -> None:
-    assert joined(["!ls \\\n", "  -l\n", "x = 1"]) == ["!ls    -l\n", "\n", "x = 1"]
+    assert join_commands(["!ls \\\n", "  -l\n", "x = 1"]) == ["!ls    -l\n", "\n", "x = 1"]
 
 
 def test_a_statement_above_a_cell_goes_below_a_cell_that_is_not_python() -> None:
     script = Notebook(notebook("%%bash\nls", "x = 1")).script
     put = script.replace(b"# %% [cell 2]\n", b"import torch\n# %% [cell 2]\n")
-    assert settled(script, put) == script.replace(b"x = 1", b"import torch\nx = 1")
+    assert settle_cells(script, put) == script.replace(b"x = 1", b"import torch\nx = 1")
 
 
 @pytest.mark.parametrize("wrong", [b"# %% [cell 2]\n", b"pass  # [IPython] %time f()\n"])
 def test_an_edit_that_no_notebook_can_have_is_refused(wrong: bytes) -> None:
     script = Notebook(notebook("%time f()\nx = 1", "y = 2")).script
     with pytest.raises(NotebookError):
-        settled(script, script.replace(wrong, b""))
+        settle_cells(script, script.replace(wrong, b""))
 
 
 def test_changed_cells_are_as_the_notebook_has_them() -> None:

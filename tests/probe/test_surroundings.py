@@ -15,7 +15,7 @@ import devfix
 from devfix.discovery import examine
 from devfix.execution.prefork import PreforkServer
 from devfix.execution.search_path import with_interpreter
-from devfix.probe.simulation.accelerators.visible_devices import needed
+from devfix.probe.simulation.accelerators.visible_devices import needed_gpus
 
 PYTHON = Path(sys.executable)
 PRINTS = "import os, torch\n{before}\nprint(os.environ.get('CUDA_VISIBLE_DEVICES'), torch.cuda.device_count())\n"
@@ -76,7 +76,7 @@ def test_the_program_sets_which_gpus_it_sees(
     ],
 )
 def test_how_many_gpus_a_machine_must_have_for_the_variable(value: str | None, gpus: int, count: int) -> None:
-    assert needed(value, gpus) == count
+    assert needed_gpus(value, gpus) == count
 
 
 @pytest.mark.slow

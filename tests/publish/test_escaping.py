@@ -20,7 +20,7 @@ from devfix.publish.proposals.convention import title
 from devfix.publish.proposals.proposal import proposals
 from devfix.publish.proposals.pull_request_text import PullRequestText
 from devfix.report.render.machine_readable.json import read
-from devfix.report.render.pull_request.markdown import code, fence, prose, unlinked
+from devfix.report.render.pull_request.markdown import code, fence, prose, remove_links
 from devfix.report.render.pull_request.summary import summary
 from devfix.report.render.terminal.github import command, outputs, workflow_commands
 
@@ -288,4 +288,4 @@ def test_a_program_cannot_write_our_marker(history: History, tmp_path: Path) -> 
 
 
 def test_unlinked_text_looks_the_same() -> None:
-    assert unlinked("fixes #1 by @ada").replace("\u200b", "") == "fixes #1 by @ada"
+    assert remove_links("fixes #1 by @ada").replace("\u200b", "") == "fixes #1 by @ada"

@@ -16,7 +16,7 @@ from programs import FIRST, History, written
 
 from devfix.cli import status
 from devfix.publish.forges.gitlab.text import without_quick_actions, without_references
-from devfix.report.render.pull_request.markdown import GAP, unlinked
+from devfix.report.render.pull_request.markdown import GAP, remove_links
 
 ACTIONS = ("/approve", "/merge", "/label ~evil", "/assign @eve", "> /close", "  /APPROVE", "/app\rrove")
 
@@ -77,7 +77,7 @@ def test_a_description_of_a_person_stays_as_it_is() -> None:
     assert without_quick_actions(text) == text
     safe = without_quick_actions("/approve")
     assert safe == f"/{GAP}approve" and without_quick_actions(safe) == safe
-    assert unlinked("see !12, but !x") == f"see !{GAP}12, but !x"
+    assert remove_links("see !12, but !x") == f"see !{GAP}12, but !x"
     assert without_references('see !1, %2 and ~"a" but 5 % 3') == f'see !{GAP}1, %{GAP}2 and ~{GAP}"a" but 5 % 3'
 
 

@@ -14,7 +14,7 @@ import pytest
 from programs import FIRST, SECOND, History
 from sample_report import HOSTILE, lines, report
 
-from devfix.report.record import failed, record
+from devfix.report.record import failed_record, record
 from devfix.report.render.machine_readable.sarif import sarif
 
 
@@ -34,7 +34,7 @@ def samples(history: History) -> list[Any]:
         history.record(outcome="clean"),
         record(report(), lines),
         record(report(HOSTILE), lines),
-        failed("python train.py", "no git repository here"),
+        failed_record("python train.py", "no git repository here"),
     ]
 
 

@@ -13,7 +13,7 @@ from devfix.registry.files import rule_files
 from devfix.rule_testing.checking.format import matches_failure
 from devfix.rule_testing.checking.page_check import judge
 from devfix.rule_testing.checking.runner import Bench
-from devfix.rule_testing.checking.writing import judged
+from devfix.rule_testing.checking.writing import format_judgement
 from devfix.rule_testing.pages.page import read_page
 from devfix.rule_testing.pages.selection import rule_for_page
 
@@ -40,7 +40,7 @@ def bench() -> Iterator[Bench]:
 @pytest.mark.parametrize("file", PAGES)
 def test_the_page_holds(file: Path, bench: Bench) -> None:
     (judgement,) = judge([rule_for_page(file.with_suffix(".md"))], bench)
-    assert judgement.passed, "\n" + judged(judgement)
+    assert judgement.passed, "\n" + format_judgement(judgement)
 
 
 def test_the_daily_pages_are_there() -> None:

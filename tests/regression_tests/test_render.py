@@ -15,7 +15,7 @@ from devfix.regression_tests import candidates, find_home, program
 from devfix.regression_tests.builder import (
     TestCodeBuilder as CodeBuilder,  # pytest takes what begins with Test for tests
 )
-from devfix.regression_tests.builder import Unwritable, wrapped
+from devfix.regression_tests.builder import Unwritable, wrap_line
 from devfix.regression_tests.render import body_of_call, text_of
 from devfix.regression_tests.shrink import smaller
 
@@ -84,7 +84,7 @@ def test_what_cannot_be_written_is_not(recipe: Recipe) -> None:
 def test_long_lines_are_broken_where_formatters_break_them() -> None:
     given = ", ".join(f'argument_{number}=({number}, "a, b")' for number in range(9))
     line = f"model = Model({given})"
-    broken = wrapped(line)
+    broken = wrap_line(line)
     assert broken[0] == "model = Model(" and broken[-1] == ")"
     assert all(len(each) <= 84 for each in broken)
     assert ast.dump(ast.parse("\n".join(broken))) == ast.dump(ast.parse(line))

@@ -12,7 +12,7 @@ from programs import FIRST, SECOND, History
 from sample_report import HOSTILE, lines, report
 from sample_search import record as search
 
-from devfix.report.record import failed, record
+from devfix.report.record import failed_record, record
 from devfix.report.render.machine_readable.code_quality import code_quality, find_code_quality
 
 TEXT = {"type": "string", "minLength": 1}
@@ -63,7 +63,7 @@ def test_a_repair_has_an_entry_for_each_failure(history: History) -> None:
     assert first["description"].startswith("RuntimeError: Expected all tensors to be on the same device")
     assert second["location"]["path"] == "model.py"
     assert checked(code_quality(history.record(outcome="clean"))) == []
-    assert checked(code_quality(failed("python train.py", "no git repository here"))) == []
+    assert checked(code_quality(failed_record("python train.py", "no git repository here"))) == []
 
 
 def test_hostile_text_is_text_in_one_line() -> None:

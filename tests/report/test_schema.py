@@ -19,7 +19,7 @@ from sample_report import AFTER, BEFORE, HOSTILE, lines, patch, report
 from devfix.errors import UserError
 from devfix.model import Edit
 from devfix.report.diff import format_diff
-from devfix.report.record import failed, record
+from devfix.report.record import failed_record, record
 from devfix.report.render.machine_readable.json import (
     dump,
     find_schema,
@@ -65,7 +65,7 @@ def test_what_is_written_is_all_described_and_reads_back(text: str) -> None:
 
 
 def test_an_error_is_a_report_too() -> None:
-    written = dump(failed("python train.py", "no git repository here"))
+    written = dump(failed_record("python train.py", "no git repository here"))
     jsonschema.validate(json.loads(written), closed(copy.deepcopy(schema())), jsonschema.Draft202012Validator)
     assert read(written).outcome == "error"
 

@@ -11,7 +11,7 @@ from sample_report import HOSTILE, lines, report, run
 
 from devfix.model import Outcome, Report, World
 from devfix.report.plain import one_line, plain, short_path, tail
-from devfix.report.record import failed, record
+from devfix.report.record import failed_record, record
 from devfix.report.render.terminal.text import text
 from devfix.report.types import ReportRecord
 
@@ -100,8 +100,8 @@ def test_the_first_line_says_what_came_out() -> None:
     assert "in an installed dependency" in shown(replace(EMPTY, outcome="dependency-fault"))
     assert "on 2 simulated GPUs, cuda:1 current" in shown(replace(EMPTY, world=World("simulated", 2, 1)))
     assert "on a machine without GPUs" in shown(replace(EMPTY, world=World("cpu")))
-    assert text(failed("", "no repository")).startswith("Error: no repository")
-    assert text(failed("", "KeyError", "/tmp/x.log")).startswith("Internal error: KeyError")
+    assert text(failed_record("", "no repository")).startswith("Error: no repository")
+    assert text(failed_record("", "KeyError", "/tmp/x.log")).startswith("Internal error: KeyError")
 
 
 def test_a_part_that_was_kept_is_said_first_with_its_branch() -> None:

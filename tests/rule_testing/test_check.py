@@ -13,7 +13,7 @@ from devfix.errors import UserError
 from devfix.registry.loading import rule_at
 from devfix.rule_testing.checking.page_check import Judgement, judge
 from devfix.rule_testing.checking.runner import Bench, check_torch
-from devfix.rule_testing.checking.writing import judged as written_judgement
+from devfix.rule_testing.checking.writing import format_judgement as written_judgement
 
 
 @pytest.fixture(scope="module")

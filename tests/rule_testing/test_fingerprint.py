@@ -12,7 +12,7 @@ import pytest
 
 from devfix.errors import UserError
 from devfix.rule_testing.recording import fingerprint as module
-from devfix.rule_testing.recording.fingerprint import PARTS, fingerprint, installed
+from devfix.rule_testing.recording.fingerprint import PARTS, fingerprint, installed_packages
 
 PYTHON = Path(sys.executable)
 
@@ -35,10 +35,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_another_version_of_a_package_is_told(site: Path) -> None:
-    before = installed(PYTHON)
-    assert installed(PYTHON) == before
+    before = installed_packages(PYTHON)
+    assert installed_packages(PYTHON) == before
     (site / "acme-1.0.dist-info").rename(site / "acme-1.1.dist-info")
-    assert installed(PYTHON) != before
+    assert installed_packages(PYTHON) != before
 
 
 def test_the_sources_of_an_editable_package_are_told_but_not_its_rules(site: Path, tmp_path: Path) -> None:
@@ -49,20 +49,20 @@ def test_the_sources_of_an_editable_package_are_told_but_not_its_rules(site: Pat
     (root / ".venv" / "pyvenv.cfg").write_text("")
     (info / "direct_url.json").write_text(json.dumps({"url": root.as_uri(), "dir_info": {"editable": True}}))
     (info / "entry_points.txt").write_text("[console_scripts]\na = b:c\n\n[devfix.rules]\nacme = acme.rules\n")
-    before = installed(PYTHON)
+    before = installed_packages(PYTHON)
     for name in ("src/acme/rules/gate.py", ".git/hook.py", ".venv/lib/x.py", "README.md"):
         (root / name).write_text("x = 1234\n")
-    assert installed(PYTHON) == before, "no program imports the rules, and the rest is none of the package"
+    assert installed_packages(PYTHON) == before, "no program imports the rules, and the rest is none of the package"
     (root / "src/acme/layers.py").write_text("x = 1234\n")
-    assert installed(PYTHON) != before
+    assert installed_packages(PYTHON) != before
 
 
 def test_modules_on_the_path_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "helper.py").write_text("x = 1\n")
-    before = installed(PYTHON)
+    before = installed_packages(PYTHON)
     (tmp_path / "helper.py").write_text("x = 1234\n")
-    assert installed(PYTHON) != before
+    assert installed_packages(PYTHON) != before
 
 
 def test_the_probe_and_the_environment_count_and_the_rule_api_does_not(

@@ -16,7 +16,7 @@ from devfix.model import Outcome, Run, World
 from devfix.registry.loading import rule_at
 from devfix.rule_testing.checking.page_check import judge
 from devfix.rule_testing.checking.runner import Bench
-from devfix.rule_testing.checking.writing import judged
+from devfix.rule_testing.checking.writing import format_judgement
 from devfix.rule_testing.recording.runs import RecordedRuns
 from devfix.rule_testing.recording.store import Store
 
@@ -32,7 +32,7 @@ def tested(tmp_path: Path) -> Tested:
         recorded = RecordedRuns(Store(tmp_path / "runs"), Path(sys.executable))
         with Bench(Path(sys.executable), HANGS, recorded=recorded) as bench:
             (judgement,) = judge([rule_at(write_rule(tmp_path / "rules", rule=rule, text=text))], bench)
-        return judged(judgement), recorded.count["made"], recorded.count["replayed"]
+        return format_judgement(judgement), recorded.count["made"], recorded.count["replayed"]
 
     return run
 

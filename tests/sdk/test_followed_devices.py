@@ -8,7 +8,7 @@ import pytest
 from mismatch_factory import meeting, place
 
 from devfix.model import Frame, ScopeVariable
-from devfix.sdk import Sources, followed
+from devfix.sdk import Sources, find_followed
 
 INDEX = ScopeVariable("index", "tensor", "cpu")
 STORED = ScopeVariable("self.index", "tensor", "cpu")
@@ -20,7 +20,7 @@ def followed_name(text: str, *calls: tuple[str, str]) -> str | None:
     places = [place(text, call, function, "main.py") for function, call in calls]
     diagnosis, _ = meeting("x + mask", "x + mask")
     failure = replace(diagnosis.failure, frames=tuple(Frame(each, (INDEX, STORED)) for each in places))
-    found = followed(failure, places, Sources({"main.py": text.encode()}.get))
+    found = find_followed(failure, places, Sources({"main.py": text.encode()}.get))
     return found.expression if found is not None else None
 
 

@@ -101,7 +101,7 @@ def outside() -> dict[str, tuple[str, Any, Any]]:
 def replaced() -> set[str]:
     """The dotted names of what the probe has replaced."""
     names = set()
-    for owner, name in patching.replaced():
+    for owner, name in patching.replaced_attributes():
         path = "torch.Tensor" if owner is torch.Tensor else getattr(owner, "__name__", "")
         names |= {f"{path}.{name}", f"{path}.{name}.__get__"}
     return names

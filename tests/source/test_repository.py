@@ -8,7 +8,7 @@ import pytest
 from devfix.rule_testing.fixtures import sources_of
 from devfix.sdk import Definition, Repository, parameter_added
 from devfix.source import File
-from devfix.source.queries.repository import linearized
+from devfix.source.queries.repository import linearize
 
 FILES = {
     "src/acme/__init__.py": "from .models import Net\nfrom . import data as rows\n",
@@ -139,9 +139,9 @@ def test_the_order_is_that_of_type_mro_and_ends_for_classes_that_python_refuses(
     made: dict[str, type] = {}
     for name in "ABCDEF":
         made[name] = type(name, tuple(made[base] for base in graph[name]), {})
-        assert linearized(name, graph.__getitem__) == [each.__name__ for each in made[name].__mro__[:-1]]
-    assert linearized("G", {**graph, "G": ["D", "E"]}.__getitem__) == ["G", "D", "E", "B", "C", "A"]
-    assert linearized("X", graph.__getitem__) == ["X", "Y"]
+        assert linearize(name, graph.__getitem__) == [each.__name__ for each in made[name].__mro__[:-1]]
+    assert linearize("G", {**graph, "G": ["D", "E"]}.__getitem__) == ["G", "D", "E", "B", "C", "A"]
+    assert linearize("X", graph.__getitem__) == ["X", "Y"]
 
 
 def test_methods_and_properties_are_inherited(repository: Repository) -> None:

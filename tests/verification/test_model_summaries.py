@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix.model import Edit
-from devfix.verification.checks.model_summaries import differs_by_children, registered
+from devfix.verification.checks.model_summaries import differs_by_children, registered_attributes
 
 MODEL = "Net(\n  (trunk): Linear(in_features=4)\n)\nloss 0.25\n"
 TABLE = """┏━━━┳━━━━━━━┳━━━━━━━━┓
@@ -51,4 +51,4 @@ def test_a_summary_may_tell_of_what_was_registered_and_nothing_else_may_change(
 def test_the_containers_of_a_patch_are_found() -> None:
     before = b"self.kept = nn.ModuleList()\nself.heads = {}\n"
     after = b"self.kept = nn.ModuleList()\nself.heads = nn.ModuleDict({})\nself.more: T = torch.nn.ModuleList(x)\n"
-    assert registered([Edit("net.py", 2, before, after)]) == {"heads", "more"}
+    assert registered_attributes([Edit("net.py", 2, before, after)]) == {"heads", "more"}

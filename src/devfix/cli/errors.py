@@ -28,13 +28,13 @@ def complaint(message: str, arguments: Sequence[str], log: str = "") -> None:
 def _as_json(message: str, arguments: Sequence[str], log: str) -> str:
     """Return the record of an error, as the command's schema has it."""
     from devfix.find.report import failed_search
-    from devfix.report.record import failed
+    from devfix.report.record import failed_record
     from devfix.report.render.machine_readable.json import dump
 
     if arguments[:1] == ["find"]:
         return dump(failed_search(message, log))
     command = next((after for word, after in pairwise(arguments) if word == "--run"), "")
-    return dump(failed(command, message, log))
+    return dump(failed_record(command, message, log))
 
 
 def usage_error(error: Exception) -> str | None:

@@ -43,16 +43,16 @@ def extra_requirements(extra: str) -> str:
         lines = requires("devfix") or []
     except PackageNotFoundError:  # run from sources that are not installed
         return f"'.[{extra}]' in a clone of devfix"
-    return shlex.join(_listed([Requirement(line) for line in lines], extra))
+    return shlex.join(_required_by([Requirement(line) for line in lines], extra))
 
 
-def _listed(requirements: list[Requirement], extra: str) -> Iterator[str]:
+def _required_by(requirements: list[Requirement], extra: str) -> Iterator[str]:
     for each in requirements:
         if not (each.marker and "extra" in str(each.marker) and each.marker.evaluate({"extra": extra})):
             continue
         if each.name == "devfix":
             for inner in sorted(each.extras):
-                yield from _listed(requirements, inner)
+                yield from _required_by(requirements, inner)
         else:
             extras = f"[{','.join(sorted(each.extras))}]" if each.extras else ""
             yield f"{each.name}{extras}{each.specifier}"

@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.options.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, shown
+from devfix.cli.options.formats import (
+    ExplainRulesOption,
+    ReportFormat,
+    ReportFormatOption,
+    VerboseOption,
+    format_report,
+)
 
 
 def show(
@@ -31,5 +37,5 @@ def show(
     if report.is_file() and (search := read_search(text_of(report))) is not None:
         sys.stdout.write(shown_search(search, output))
         return 0
-    sys.stdout.write(shown(open_artifact(report).data, output, verbose, explain_rules))
+    sys.stdout.write(format_report(open_artifact(report).data, output, verbose, explain_rules))
     return 0

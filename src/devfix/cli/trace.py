@@ -89,7 +89,7 @@ def _cases(target: str, part: str, gpus: int, local: list[Path] | None) -> list[
     from devfix.errors import UserError
     from devfix.registry.selection import rules_for
     from devfix.rule_testing.authoring.first_case import program_case
-    from devfix.rule_testing.pages.selection import case_filter, cases_of, chosen
+    from devfix.rule_testing.pages.selection import case_filter, cases_of, select_targets
 
     path = Path(target)
     if path.suffix == ".py" and path.is_file() and not path.with_suffix(".md").is_file():
@@ -99,7 +99,7 @@ def _cases(target: str, part: str, gpus: int, local: list[Path] | None) -> list[
         named = [case for rule in catalog.rules for case in cases_of(rule) if case.name == target]
         if named:
             return named[:1]
-    rules = chosen([target], catalog).rules
+    rules = select_targets([target], catalog).rules
     select = case_filter(part, (), rules)
     every = [case for rule in rules for case in cases_of(rule) if select is None or select(case)]
     failing = [case for case in every if case.failure is not None]

@@ -1,21 +1,21 @@
 """Distributions: the owner of a file, available releases, version pins, and declared dependencies."""
 
-from devfix.dependencies.declared import Declared, declared, distribution_for, usual_name
+from devfix.dependencies.declared import Declared, declared_dependencies, distribution_for, usual_name
 from devfix.dependencies.distributions import Distribution, distribution_of
 from devfix.dependencies.overlay import laid_over
 from devfix.dependencies.releases import install, releases
-from devfix.dependencies.version_pins import Pin, pinned
+from devfix.dependencies.version_pins import Pin, pin_version
 
 __all__ = [
     "Declared",
     "Distribution",
     "Pin",
-    "declared",
+    "declared_dependencies",
     "distribution_for",
     "distribution_of",
     "install",
     "laid_over",
-    "pinned",
+    "pin_version",
     "releases",
     "usual_name",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from devfix.dependencies.distributions import normalised
+from devfix.dependencies.distributions import normalize_name
 
 
 def requirement_lists(data: Mapping[str, Any]) -> Iterator[list[Any]]:
@@ -73,7 +73,7 @@ class Declared:
     line: int
 
 
-def declared(paths: Iterable[str], read: Callable[[str], bytes | None]) -> list[Declared]:
+def declared_dependencies(paths: Iterable[str], read: Callable[[str], bytes | None]) -> list[Declared]:
     """Return every dependency that the files among `paths` declare, in their order; none of them is executed."""
     found = []
     for path in sorted(paths, key=lambda path: (path.count("/"), path)):
@@ -92,8 +92,8 @@ def distribution_for(module: str, known: Iterable[Declared]) -> Declared | None:
     3
     """
     known = list(known)
-    names = {normalised(module), normalised(_IMPORTED_AS.get(module, module))}
-    exact = next((each for each in known if normalised(each.name) in names), None)
+    names = {normalize_name(module), normalize_name(_IMPORTED_AS.get(module, module))}
+    exact = next((each for each in known if normalize_name(each.name) in names), None)
     return exact or next((each for each in known if _stem(each.name) in {_stem(name) for name in names}), None)
 
 
@@ -104,7 +104,7 @@ def usual_name(module: str) -> str:
 
 def _stem(name: str) -> str:
     """Return a name without affixes for builds and languages: "opencv" of "opencv-python-headless"."""
-    return _AFFIXES.sub("", _AFFIXES.sub("", normalised(name)))
+    return _AFFIXES.sub("", _AFFIXES.sub("", normalize_name(name)))
 
 
 def _reader(path: str) -> Callable[[str], Iterator[tuple[int, str]]] | None:
@@ -170,4 +170,4 @@ def _find_names(data: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(item, str) and (match := _LINE.match(item)):
             yield match[1]
     for table in version_tables(data):
-        yield from (name for name in table if normalised(name) != "python")
+        yield from (name for name in table if normalize_name(name) != "python")

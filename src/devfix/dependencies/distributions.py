@@ -31,13 +31,13 @@ def distribution_of(path: str) -> Distribution | None:
     relative = PurePath(*parts[index + 1 :]).as_posix()
     found = list(metadata.distributions(path=[str(site)]))
     # Reading the files of every distribution takes a second; most distributions have the name of their package.
-    found.sort(key=lambda each: normalised(each.name) != normalised(package.removesuffix(".py")))
+    found.sort(key=lambda each: normalize_name(each.name) != normalize_name(package.removesuffix(".py")))
     for each in found:
         if any(file.as_posix() == relative for file in each.files or ()):
             return Distribution(each.name, each.version, site, package)
     return None
 
 
-def normalised(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return a distribution's name in the normalized form that package indexes compare."""
     return re.sub(r"[-_.]+", "-", name or "").lower()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from packaging.requirements import InvalidRequirement, Requirement
 
 from devfix.dependencies.declared import option_requirements, requirement_lists, version_tables
-from devfix.dependencies.distributions import normalised
+from devfix.dependencies.distributions import normalize_name
 from devfix.model import Edit
 from devfix.source.text import first_difference
 
@@ -32,7 +32,7 @@ class Pin:
     edits: tuple[Edit, ...]
 
 
-def pinned(name: str, version: str, paths: Iterable[str], read: Callable[[str], bytes | None]) -> Pin:
+def pin_version(name: str, version: str, paths: Iterable[str], read: Callable[[str], bytes | None]) -> Pin:
     """Pin `name` to `version` in every requirements file among `paths` that names it."""
     edits = []
     for path in sorted(filter(FILES.search, paths)):
@@ -80,7 +80,7 @@ def _pin_requirement(asked: str, name: str, version: str) -> str | None:
     except InvalidRequirement:  # or it has options (`--hash`) that are valid for one file of one version
         return None
     spelled = _NAME.match(asked)
-    if normalised(requirement.name) != normalised(name) or spelled is None:
+    if normalize_name(requirement.name) != normalize_name(name) or spelled is None:
         return None
     # A URL requirement may contain a semicolon, so its marker must be preceded by a space.
     marker = re.search(r"\s;.*|$", asked) if requirement.url else _MARKER.search(asked)
@@ -94,7 +94,9 @@ def _is_repository_of(address: str, name: str) -> bool:
     except ValueError:
         return False
     last = parts.path.rpartition("/")[2].partition("@")[0].removesuffix(".git")
-    return parts.scheme.partition("+")[0] in ("git", "hg", "svn", "bzr") and normalised(last) == normalised(name)
+    return parts.scheme.partition("+")[0] in ("git", "hg", "svn", "bzr") and normalize_name(last) == normalize_name(
+        name
+    )
 
 
 def _in_project(text: str, name: str, version: str) -> str:
@@ -112,7 +114,7 @@ def _in_project(text: str, name: str, version: str) -> str:
             if isinstance(asked, str) and (new := _pin_requirement(asked, name, version)):
                 requirements[number] = _quoted_alike(asked, new)
     for table in version_tables(document):
-        for key in [key for key in table if normalised(key) == normalised(name)]:
+        for key in [key for key in table if normalize_name(key) == normalize_name(name)]:
             _pin_key(table, key, version)
     return document.as_string()
 

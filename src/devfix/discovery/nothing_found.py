@@ -28,7 +28,10 @@ def describe_nothing_found(project: Project, imports: Imports, python: Path) -> 
 
 def _missing(project: Project, imports: Imports) -> str:
     """Return the imported packages that are not installed, with the place that declares each."""
-    from devfix.dependencies import declared, distribution_for  # takes 0.1 s, which most repairs need later
+    from devfix.dependencies import (
+        declared_dependencies,
+        distribution_for,
+    )  # takes 0.1 s, which most repairs need later
 
     def read(path: str) -> bytes | None:
         try:
@@ -36,7 +39,7 @@ def _missing(project: Project, imports: Imports) -> str:
         except OSError:
             return None
 
-    known = declared(project.tracked, read)
+    known = declared_dependencies(project.tracked, read)
     names = []
     for name in imports.libraries.missing:
         place = distribution_for(name, known)

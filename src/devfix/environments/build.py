@@ -116,7 +116,7 @@ def clear_environments() -> int:
     """
     count = 0
     for folder in sorted(_home().glob("*/")):
-        with _locked(folder):
+        with _lock(folder):
             remove(folder)
             count += 1
     clear_resolutions()
@@ -171,7 +171,7 @@ class _Builder:
         named = () if self.uv.only_wheels else resolution.folders
         projects = tuple(dict.fromkeys([*named, *self.projects]))
         folder = _home() / self._key(resolution, projects)
-        with _locked(folder):
+        with _lock(folder):
             installed = _read_ready(folder)
             if installed is not None:
                 os.utime(folder / _READY)
@@ -257,7 +257,7 @@ def _read_ready(folder: Path) -> _Installed | None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Keep other builders of the same folder waiting; the lock of a killed one is free."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder.with_name(f"{folder.name}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -38,10 +38,10 @@ def choose_python(declaration: Declaration, uv: Uv) -> ChosenPython:
         usual = _specifier(declaration.usual_python)
         if _allows(usual, own.version):
             return own
-        other = next(_installed(uv, usual), None)
+        other = next(_find_installed(uv, usual), None)
         asked = f"{declaration.python_from} asks for Python {declaration.usual_python}"
         return other or ChosenPython(own.path, own.version, f"{asked}; {own.version} is taken")
-    if other := next(_installed(uv, required), None):
+    if other := next(_find_installed(uv, required), None):
         return other
     asked = f"{declaration.python_from} asks for Python {declaration.python}"
     raise UserError(f"{asked}, and devfix for 3.10 or newer: no such interpreter is installed here; install one")
@@ -58,7 +58,7 @@ def _allows(specifier: SpecifierSet, version: str) -> bool:
     return specifier.contains(version, prereleases=True) and OLDEST.contains(version, prereleases=True)
 
 
-def _installed(uv: Uv, specifier: SpecifierSet) -> Iterator[ChosenPython]:
+def _find_installed(uv: Uv, specifier: SpecifierSet) -> Iterator[ChosenPython]:
     """Yield the interpreters that uv finds and the specifier allows for, newest first."""
     done = uv.run("python", "list", "--only-installed", "--no-config", "--output-format", "json")
     try:

@@ -125,7 +125,7 @@ class _Restriction:
                 yield from self._lines(listed, settings)
 
     def _named(self, asked: DeclaredRequirement, settings: UvSettings) -> Iterator[DeclaredRequirement]:
-        source = _chosen(settings.sources.get(asked.name, []))
+        source = _choose_source(settings.sources.get(asked.name, []))
         if isinstance(address := source.get("url"), str):
             yield from self._at_address(asked, address, asked.name)
         elif isinstance(address := source.get("git"), str):
@@ -196,7 +196,7 @@ def _last(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2].partition("@")[0].removesuffix(".git") or "a package"
 
 
-def _chosen(sources: list[dict[str, Any]]) -> dict[str, Any]:
+def _choose_source(sources: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the source that holds for this platform; an empty one if none does."""
     for source in sources:
         try:

@@ -42,7 +42,7 @@ preload(json.loads(modules), json.loads(excluded), folder)
 """
 
 
-def preloaded(warm: PreforkServer, imported: Sequence[str], folder: Path) -> PreforkServer:
+def preload_branch(warm: PreforkServer, imported: Sequence[str], folder: Path) -> PreforkServer:
     """Return a branch that has imported these modules in `folder`, where the program runs, or `warm` if few are new."""
     known = warm.modules()
     new = [name for name in imported if name not in known]

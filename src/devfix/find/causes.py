@@ -24,7 +24,7 @@ NOWHERE = SourceLocation("", 1)
 IsTest = Callable[[SourceLocation], bool]
 
 
-def explained(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tuple[Diagnosis, ...]:
+def explain_failure(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tuple[Diagnosis, ...]:
     """Return the diagnoses of the rule that explains a failure: the first that finds something to change."""
     diagnoses = diagnose(failure, rules, sources)
     patch = next(propose(diagnoses, {rule.id: rule for rule in rules}, sources), None)
@@ -131,7 +131,7 @@ def confirmed_silent(
     return cause if failure is None else replace(cause, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
 
 
-def confirmed(cause: Cause, again: Iterable[Failure], is_test: IsTest) -> Cause:
+def confirm_cause(cause: Cause, again: Iterable[Failure], is_test: IsTest) -> Cause:
     """Return a cause with the result of its first test, run alone: the failures that it ended by or caught."""
     first, at = cause.failure, _place(cause.failing)
     if first is None or not any(each.kind == first.kind and _place(_failing(each, is_test)) == at for each in again):

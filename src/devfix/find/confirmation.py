@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from devfix.execution.slots import Speculation
-from devfix.find.causes import HANDLED, confirmed, confirmed_silent
+from devfix.find.causes import HANDLED, confirm_cause, confirmed_silent
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause
 from devfix.find.results import Served, SilentFinding
@@ -96,7 +96,7 @@ class Confirmation:
         failure = done.failures.get(test)
         if not cause.is_silent:
             caught = [each for name, each in done.handled if name == test] if cause.kind == HANDLED else []
-            return confirmed(cause, [*filter(None, [failure]), *caught], is_in_test)
+            return confirm_cause(cause, [*filter(None, [failure]), *caught], is_in_test)
         shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
         return confirmed_silent(cause, shown, failure, () if failure is None else self._explain(failure))
 

@@ -64,7 +64,7 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
     if Path(path).is_file():
         raise UserError(f"{path}: a file; to search its tests alone: devfix find --select {shlex.quote(str(path))}")
     repository = Repository.open(Path(path))
-    with prepared(repository, asked, show, step) as (search, found):
+    with open_search(repository, asked, show, step) as (search, found):
         try:
             for suite, share in zip(found, shares(found), strict=True):
                 search.look(suite, share)
@@ -91,7 +91,7 @@ def shares(found: Sequence[Suite]) -> Iterator[float]:
 
 
 @contextmanager
-def prepared(
+def open_search(
     repository: Repository, asked: FindOptions, show: Shown, step: Callable[[str], None]
 ) -> Iterator[tuple[Search, list[Suite]]]:
     """Give a search that has not begun, and the suites of a repository."""

@@ -11,7 +11,7 @@ from devfix.find.records import Cause, Line
 _KINDS = ("raises", "handled", "not-moved", "stale-cache", "result-on-host")
 
 
-def grouped(causes: Iterable[Cause]) -> list[Cause]:
+def group_causes(causes: Iterable[Cause]) -> list[Cause]:
     """Join what has one cause, the cause that most tests reach first; what fails in one test is silent in none.
 
     A tensor has one cause, whatever operator meets it in which test, and whichever rule explains that: the first cause
@@ -25,7 +25,7 @@ def grouped(causes: Iterable[Cause]) -> list[Cause]:
         if each.is_silent and _line(each) in (failing if _is_kept(each) else makers):
             continue
         found.setdefault(_identity(each), []).append(each)
-    joined = map(_joined, found.values())
+    joined = map(_join, found.values())
     return sorted(joined, key=lambda each: (-len(each.tests), each.place.path, each.place.line))
 
 
@@ -49,7 +49,7 @@ def _identity(cause: Cause) -> tuple[str, ...]:
     return (str(cause.is_silent), cause.place.path, str(cause.place.line), "" if cause.made else cause.rule)
 
 
-def _joined(causes: list[Cause]) -> Cause:
+def _join(causes: list[Cause]) -> Cause:
     """Return one cause for some, led by what shows with one GPU: the devices say in which world it is run again."""
     best = min(causes, key=lambda each: (not each.is_seen_on_one, _KINDS.index(each.kind), not each.rule))
     causes = [best, *(each for each in causes if each is not best)]

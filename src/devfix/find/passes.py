@@ -149,7 +149,7 @@ class SuiteRunner:
                 dict(_failures(folder, tree.path, tracked)),
                 list(_failures(folder / HANDLED, tree.path, tracked)),
                 list(_silent(told, tree.path, tracked)),
-                dict(_served(told, tree.path, tracked)),
+                dict(_find_served(told, tree.path, tracked)),
                 run,
                 is_interrupted,
             )
@@ -211,7 +211,7 @@ def _silent(told: TestResults, tree: Path, tracked: frozenset[str]) -> Iterator[
                 yield test, replace(each, path=path, entered=(entered, each.entered[1]))
 
 
-def _served(told: TestResults, tree: Path, tracked: frozenset[str]) -> Iterator[tuple[str, Served]]:
+def _find_served(told: TestResults, tree: Path, tracked: frozenset[str]) -> Iterator[tuple[str, Served]]:
     """Yield where the tensors were made by which caches have failed tests, with their paths in the repository."""
     for test, each in told.served.items():
         path = _inside(tree, each.path)

@@ -13,7 +13,7 @@ from devfix.find.baseline import Known, key_of
 from devfix.find.causes import (
     Seen,
     cause_of,
-    explained,
+    explain_failure,
     failing_place,
     handled_cause,
     silent_cause,
@@ -22,7 +22,7 @@ from devfix.find.causes import (
 from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import missing_modules
 from devfix.find.coverage import OVER, Coverage
-from devfix.find.grouping import grouped, is_same_tensor
+from devfix.find.grouping import group_causes, is_same_tensor
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
@@ -192,14 +192,14 @@ class Search:
             for test, each in done.silent
             if each.kind in wanted
         ]
-        self.causes = grouped(cause for cause, _ in self.found)
+        self.causes = group_causes(cause for cause, _ in self.found)
 
     def _is_known(self, cause: Cause) -> bool:
         """Return whether a tensor has a cause already: past that, it may fail otherwise."""
         return any(is_same_tensor(each, cause) for each in self.causes)
 
     def _explained(self, failure: Failure) -> tuple[Diagnosis, ...]:
-        return explained(failure, self.rules, self.sources)
+        return explain_failure(failure, self.rules, self.sources)
 
     def confirm(self) -> None:
         """Run the first test of each cause alone, in a fresh process."""

@@ -31,10 +31,10 @@ def cell_magic(text: str) -> str:
     return found[1] if found else ""
 
 
-def masked(text: str) -> str:
+def mask_cell(text: str) -> str:
     """Return a cell's text as Python, line by line; a cell that is none is a comment in each line.
 
-    >>> print(masked("%matplotlib inline\\nfiles = !ls\\nx = 1"))
+    >>> print(mask_cell("%matplotlib inline\\nfiles = !ls\\nx = 1"))
     pass  # [IPython] %matplotlib inline
     files = None  # [IPython] files = !ls
     x = 1
@@ -49,10 +49,10 @@ def masked(text: str) -> str:
     return code if _parses(code) else "\n".join(map(_comment, lines))
 
 
-def unmasked(line: str) -> str:
+def unmask_line(line: str) -> str:
     """Return a line of a script as the cell has it.
 
-    >>> unmasked("files = None  # [IPython] files = !ls")
+    >>> unmask_line("files = None  # [IPython] files = !ls")
     'files = !ls'
     """
     found = _MASKED.match(line)
@@ -64,7 +64,7 @@ def is_masked(line: str) -> bool:
     return _MASKED.match(line) is not None
 
 
-def joined(lines: list[str]) -> list[str]:
+def join_commands(lines: list[str]) -> list[str]:
     """Return the lines of a cell with each continued command on one line, and empty lines for what it had of others.
 
     IPython joins them too, and moves what is below up: line numbers would not be those of the cell.
@@ -72,7 +72,9 @@ def joined(lines: list[str]) -> list[str]:
     begins = list(_beginnings("".join(lines)))
     result, at = list(lines), 0
     while at < len(lines):
-        last = continued([line.rstrip("\n") for line in lines], at) if begins[at] and begins_escape(lines[at]) else at
+        last = (
+            end_of_command([line.rstrip("\n") for line in lines], at) if begins[at] and begins_escape(lines[at]) else at
+        )
         if last > at:
             parts = [line.rstrip("\n").removesuffix("\\") for line in lines[at : last + 1]]
             result[at] = " ".join(parts) + "\n"
@@ -81,7 +83,7 @@ def joined(lines: list[str]) -> list[str]:
     return result
 
 
-def continued(lines: list[str], at: int) -> int:
+def end_of_command(lines: list[str], at: int) -> int:
     """Return the last line of an escaped command that begins at one; a backslash continues it."""
     while at < len(lines) - 1 and lines[at].endswith("\\"):
         at += 1
@@ -102,7 +104,7 @@ def _lines(lines: list[str], skip: int) -> Iterator[str]:
         if at < skip:
             yield _comment(line) if line.strip() else line
         elif begins[at] and begins_escape(line):
-            last = continued(lines, at)
+            last = end_of_command(lines, at)
             yield _statement(line)
             yield from map(_comment, lines[at + 1 : last + 1])
             at = last

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from .magics import is_masked, masked, unmasked
+from .magics import is_masked, mask_cell, unmask_line
 from .reading import Cell, NotebookError, code_cells, writes_ascii
 
 SUFFIX = ".ipynb"
@@ -92,12 +92,12 @@ class Notebook:
 
         Raises NotebookError if cells were joined, split or moved, or if a line was changed that is not Python.
         """
-        parts = dict(split_script(settled(self.script, script)))
+        parts = dict(split_script(settle_cells(self.script, script)))
         text, ascii_only = self._text, writes_ascii(self._text)
         for cell in reversed(self.cells):
             before, after = self._code(cell), parts[cell.number]
             if before != after:
-                new = _restored(cell, before, after)
+                new = _restore_cell(cell, before, after)
                 source = cell.source
                 text = text[: source.start] + source.replaced(new, ascii_only) + text[source.stop :]
         mark = b"\xef\xbb\xbf" if self._data.startswith(b"\xef\xbb\xbf") else b""
@@ -105,7 +105,7 @@ class Notebook:
 
     @staticmethod
     def _code(cell: Cell) -> str:
-        return masked(cell.source.text)
+        return mask_cell(cell.source.text)
 
 
 def split_script(script: bytes) -> Iterator[tuple[int, str]]:
@@ -126,7 +126,7 @@ def split_script(script: bytes) -> Iterator[tuple[int, str]]:
         yield number, "\n".join(lines)
 
 
-def settled(before: bytes, after: bytes) -> bytes:
+def settle_cells(before: bytes, after: bytes) -> bytes:
     """Return an edited script in which each new line is in a cell of Python.
 
     A statement that an edit puts above the first one of a cell stands above its separator, in the cell before, which
@@ -187,19 +187,19 @@ def cell_source(data: bytes, number: int) -> bytes:
 def with_cell(data: bytes, number: int, text: bytes) -> bytes:
     """Return the bytes of a notebook with another text in a cell."""
     notebook = Notebook(data)
-    codes = dict(split_script(notebook.script)) | {number: masked(text.decode("utf-8").removesuffix("\n"))}
+    codes = dict(split_script(notebook.script)) | {number: mask_cell(text.decode("utf-8").removesuffix("\n"))}
     return notebook.edited("".join(f"# %% [cell {each}]\n{code}\n" for each, code in codes.items()).encode("utf-8"))
 
 
 def _cell_text(code: str) -> bytes:
-    lines = "\n".join(map(unmasked, code.split("\n")))
+    lines = "\n".join(map(unmask_line, code.split("\n")))
     return (lines + "\n").encode("utf-8", "surrogatepass")
 
 
-def _restored(cell: Cell, before: str, after: str) -> str:
+def _restore_cell(cell: Cell, before: str, after: str) -> str:
     """Return the new text of a cell; lines that are equal in both scripts are those of the cell."""
     lines, old, new = cell.source.text.split("\n"), before.split("\n"), after.split("\n")
     found: list[str] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        found += lines[a:b] if tag == "equal" else map(unmasked, new[c:d])
+        found += lines[a:b] if tag == "equal" else map(unmask_line, new[c:d])
     return "\n".join(found)

@@ -64,7 +64,7 @@ def script_after(before: bytes, after: bytes, script: bytes) -> bytes | None:
     """Return a paired script with the changes between two scripts of a notebook; None if its lines are others."""
     text = script.decode("utf-8")
     for _, old, new in changed_cells(before, after):
-        changed = _replaced(text, old.decode("utf-8"), new.decode("utf-8"))
+        changed = _replace_lines(text, old.decode("utf-8"), new.decode("utf-8"))
         if changed is None:
             return None
         text = changed
@@ -76,7 +76,7 @@ def notebook_script_after(before: bytes, after: bytes, script: bytes) -> bytes |
     return _hunks_moved(before.decode("utf-8"), after.decode("utf-8"), script.decode("utf-8"))
 
 
-def _replaced(text: str, old: str, new: str) -> str | None:
+def _replace_lines(text: str, old: str, new: str) -> str | None:
     """Return a text in which the lines of a cell are changed where they stand once."""
     changed = _hunks_moved(old, new, text)
     return changed.decode("utf-8") if changed is not None else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from devfix.dependencies import declared
+from devfix.dependencies import declared_dependencies
 from devfix.errors import UserError
 from devfix.model import Obstacle, Run, Target
 from devfix.obstacles import Surroundings, hindrance
@@ -42,7 +42,7 @@ def with_obstacle(run: Run, target: Target) -> Run:
 
 def _around(target: Target, repository: Repository) -> Surroundings:
     tracked = repository.tracked()
-    known = partial(declared, tracked, repository.content)
+    known = partial(declared_dependencies, tracked, repository.content)
     return Surroundings(target.python, repository.root, target.subfolder, tracked, known)
 
 

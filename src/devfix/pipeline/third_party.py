@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from devfix.dependencies import Distribution, distribution_of, install, laid_over, pinned, releases
+from devfix.dependencies import Distribution, distribution_of, install, laid_over, pin_version, releases
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.execution import SEED
@@ -143,7 +143,7 @@ def _with_pin(session: Session, found: DependencyFault, world: World) -> Depende
         how = "runs clean" if clean else f"{run.outcome.value}: {last_line(run)}"
         session.notes.add(f"with {found.distribution} {version} the program {how}")
         if clean:
-            pin = pinned(found.distribution, version, session.observer.tracked, session.content)
+            pin = pin_version(found.distribution, version, session.observer.tracked, session.content)
             return replace(found, pin=version, pin_edits=pin.edits)
     return found
 

@@ -16,7 +16,7 @@ _DISK_PERIOD = 1.0  # seconds between two checks of a folder's size, each of whi
 _PAGE = resource.getpagesize()
 
 
-def bound(file_size: int) -> None:
+def set_limits(file_size: int) -> None:
     """Limit the bytes of one file for the program that this process becomes, and disable core dumps."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if file_size:

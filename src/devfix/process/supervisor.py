@@ -50,7 +50,7 @@ def start(command: list[str], file_size: int) -> int:
             for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
-            limit_monitor.bound(file_size)
+            limit_monitor.set_limits(file_size)
             os.execvp(command[0], command)
         except OSError as error:
             os.write(failed, str(error.errno).encode())

@@ -134,7 +134,7 @@ class Publisher:
                 return PublishAction("left", branch, why="the branch moved during publishing: the next run updates it")
             marker = replace(marker, tip=tip)
         if pull is None:
-            return _noted(self._create(branch, title, text, marker), note)
+            return _add_note(self._create(branch, title, text, marker), note)
         why = "" if pull.marker and pull.marker.complete else self._set_attributes(pull)
         body = replace_text(pull.body, text, marker)
         if not (pull.marker and pull.title == pull.marker.title):
@@ -143,7 +143,7 @@ class Publisher:
         if is_same and action == "updated" and tip == there:
             return _step("unchanged", pull, "")
         self._forge.write(pull.number, body, title)
-        return _noted(replace(_step(action, pull, why), title=title), note)
+        return _add_note(replace(_step(action, pull, why), title=title), note)
 
     def _push(self, branch: str, tip: str, there: str) -> tuple[str, str]:
         """Push commits to a branch; return the id of the last one there, "" if the branch moved, and a note."""
@@ -238,7 +238,7 @@ def _rejects(pull: Pull, proposal: Proposal) -> bool:
     return pull.rejected and (pull.marker is None or proposal.failures[0] in pull.marker.failures)
 
 
-def _noted(step: PublishAction, note: str) -> PublishAction:
+def _add_note(step: PublishAction, note: str) -> PublishAction:
     return replace(step, why="; ".join(filter(None, [step.why, note])))
 
 

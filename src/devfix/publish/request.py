@@ -102,7 +102,7 @@ def prepare(
     `noun` is what a pull request is called, `other_base` the base branch where it is not the default one.
     """
     commit = artifact.commit
-    request = _configured(request, _config(remote, commit))
+    request = _configure(request, _config(remote, commit))
     words = PullRequestText(artifact.data, remote.subjects(), page, request.templates, noun)
     proposed = proposals(
         artifact,
@@ -161,7 +161,7 @@ def _config(remote: Remote, commit: str) -> PublishConfig:
     return PublishConfig()
 
 
-def _configured(request: Request, config: PublishConfig) -> Request:
+def _configure(request: Request, config: PublishConfig) -> Request:
     """Return the request with the repository's settings for what its options leave open."""
     given = request.attributes
     return replace(

@@ -62,7 +62,7 @@ def check(
     from detect_secrets.core.scan import scan_line  # importing it takes 0.1 s
     from detect_secrets.settings import transient_settings
 
-    known = _known(environment)
+    known = _hidden_variables(environment)
     with transient_settings({"plugins_used": [{"name": name} for name in _DETECTORS]}) as settings:
         settings.disable_filters(_PRAGMAS)
         for name, text in texts.items():
@@ -83,7 +83,7 @@ def digest(line: str) -> str:
     return hashlib.sha256(line.lstrip("+- \t").rstrip().encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _known(environment: Mapping[str, str] | None) -> dict[str, str]:
+def _hidden_variables(environment: Mapping[str, str] | None) -> dict[str, str]:
     """Return the variables of the environment that are hidden from programs: their values must not be published."""
     variables = dict(os.environ if environment is None else environment)
     passed = child_environment(variables)

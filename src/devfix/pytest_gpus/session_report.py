@@ -84,7 +84,7 @@ class SessionReport:
         """Add a failure, or its test to those of the same failure."""
         one = convert({**json.loads(found), "tests": [test], "worlds": [world] if world else []}, SuiteFailureRecord)
         key = _key(one)
-        self._failures[key] = _joined(self._failures.get(key, one), one)
+        self._failures[key] = _join(self._failures.get(key, one), one)
 
     def _record(self) -> SuiteRecord:
         session: Any = self._config.pluginmanager.get_plugin("devfix-tests")
@@ -144,7 +144,7 @@ def _key(one: SuiteFailureRecord) -> str:
     return repr((one.devices, at, failure.op, failure.exception, places))
 
 
-def _joined(known: SuiteFailureRecord, one: SuiteFailureRecord) -> SuiteFailureRecord:
+def _join(known: SuiteFailureRecord, one: SuiteFailureRecord) -> SuiteFailureRecord:
     return replace(
         known,
         tests=tuple(dict.fromkeys((*known.tests, *one.tests))),

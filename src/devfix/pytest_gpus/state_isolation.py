@@ -50,7 +50,7 @@ class StateIsolation:
         yield
         if here is not None and self._told is not None:
             after = here.state()
-            self._undo[id(fixture)] = undo = here.changed(before, after)
+            self._undo[id(fixture)] = undo = here.changed_parts(before, after)
             self._told.update((part, after[part]) for part in undo)
 
     def torn_down(self, fixture: object) -> None:

@@ -17,7 +17,7 @@ from devfix.registry.loading import import_safely
 from devfix.registry.rule import Rule, rule_from
 
 
-def reloaded(rule: Rule) -> Rule:
+def reload_rule(rule: Rule) -> Rule:
     """Return a rule as its module is now; no other module is loaded. Raises RuleError if it is no rule any more."""
     assert rule.module is not None
     name = rule.module.__name__

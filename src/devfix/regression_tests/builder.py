@@ -35,7 +35,7 @@ class TestCodeBuilder:
         rest: tuple[tuple[str, str], ...] = ()
         if recipe.kind == "made" and any(part for part, _ in recipe.moves):
             rest = tuple(move for move in recipe.moves if move[0])
-        self.lines += wrapped(f"{name} = {self.expression(recipe, moved_later=bool(rest))}")
+        self.lines += wrap_line(f"{name} = {self.expression(recipe, moved_later=bool(rest))}")
         self.lines += [f"{_part(name, part)}.to({device!r})".replace("'", '"') for part, device in rest]
         return name
 
@@ -141,14 +141,14 @@ def _article(name: str) -> str:
     return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def wrapped(line: str, indent: int = 4) -> list[str]:
+def wrap_line(line: str, indent: int = 4) -> list[str]:
     """Split a line that is too long at the commas of its outermost brackets, as formatters do."""
     if len(line) + indent <= _WIDTH:
         return [line]
     start, pieces, end = _taken_apart(line)
     if not pieces:
         return [line]
-    inner = [part for piece in pieces for part in wrapped(f"{piece},", indent + 4)]
+    inner = [part for piece in pieces for part in wrap_line(f"{piece},", indent + 4)]
     return [start, *("    " + part for part in inner), *([end] if end else [])]
 
 

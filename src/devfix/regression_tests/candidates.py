@@ -11,7 +11,7 @@ from devfix.model import Call, Edit, Failure, Recipe, Target, is_on_gpu
 from devfix.notes import Notes
 from devfix.regression_tests.builder import Unwritable
 from devfix.regression_tests.program_test import body_of_program
-from devfix.regression_tests.render import Body, body_of_call, shown
+from devfix.regression_tests.render import Body, body_of_call, callee_name
 from devfix.regression_tests.shrink import smaller
 
 QUICK = 10.0  # seconds; a program that takes longer is not run in a test
@@ -38,12 +38,12 @@ def candidates(failure: Failure, edits: Sequence[Edit], target: Target, reasons:
     if not calls:
         reasons.add("nothing on the failure's stack can be called from a test")
     for call in calls[:CALLS]:
-        words = f"calls `{shown(call)}`"
+        words = f"calls `{callee_name(call)}`"
         for each in filter(None, (smaller(call), call)):
             try:
-                yield Candidate(words, body_of_call(each, shown(call)), _gpus(each, target.world.gpus))
+                yield Candidate(words, body_of_call(each, callee_name(call)), _gpus(each, target.world.gpus))
             except Unwritable as error:
-                reasons.add(f"`{shown(call)}`: {error}")
+                reasons.add(f"`{callee_name(call)}`: {error}")
                 break
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from devfix.model import Target
-from devfix.regression_tests.builder import wrapped
+from devfix.regression_tests.builder import wrap_line
 from devfix.regression_tests.render import Body
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -48,16 +48,16 @@ def body_of_program(target: Target, in_temporary_folder: bool = False) -> Body |
 
 
 def _lines(rest: Sequence[str], settings: Sequence[str], subfolder: str, in_temporary_folder: bool) -> Iterator[str]:
-    root = "ROOT" + "".join(f" / {_quoted(part)}" for part in PurePosixPath(subfolder).parts)
-    words = [*map(_quoted, rest)]
+    root = "ROOT" + "".join(f" / {_quote(part)}" for part in PurePosixPath(subfolder).parts)
+    words = [*map(_quote, rest)]
     if in_temporary_folder:
         words[0] = f"{root} / {words[0]}"
     given = f"cwd={'tmp_path' if in_temporary_folder else root}, check=True"
     if settings:
         pairs = [setting.partition("=") for setting in settings]
-        added = ", ".join(f"{_quoted(name)}: {_quoted(value)}" for name, _, value in pairs)
+        added = ", ".join(f"{_quote(name)}: {_quote(value)}" for name, _, value in pairs)
         given += f", env={{**os.environ, {added}}}"
-    yield from wrapped(f"subprocess.run([sys.executable, {', '.join(words)}], {given})")
+    yield from wrap_line(f"subprocess.run([sys.executable, {', '.join(words)}], {given})")
 
 
 def _is_plain(word: str) -> bool:
@@ -76,6 +76,6 @@ def _name(rest: Sequence[str]) -> str:
     return re.sub(r"\W+|__+", "_", word).strip("_").lower() or "program"
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     text = repr(word)
     return f'"{text[1:-1]}"' if '"' not in text and "\\" not in text and text[0] == "'" else text

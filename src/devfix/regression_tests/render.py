@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from devfix.model import Argument, Call, DeviceType, Failure, Recipe
-from devfix.regression_tests.builder import TestCodeBuilder, wrapped
+from devfix.regression_tests.builder import TestCodeBuilder, wrap_line
 
 LINES = 40  # of a whole file; a longer test is not useful
 _FIXTURES = {"monkeypatch": "pytest.MonkeyPatch", "tmp_path": "Path"}
@@ -44,7 +44,7 @@ def body_of_call(call: Call, shown: str) -> Body:
     owner = ""
     if call.how in ("method", "property") and call.instance is not None:
         owner = source.variable(call.instance, _snake(call.instance.text))
-    called = _called(source, call, owner)
+    called = _callee(source, call, owner)
     given: list[str] = []
     named = False
     optimizers = [each for each in call.arguments if any(item.kind == "parameters" for item in each.value.items)]
@@ -57,7 +57,7 @@ def body_of_call(call: Call, shown: str) -> Body:
         positional = each.how in ("positional", "more") or (each.how == "plain" and not named)
         given.append(value if positional else f"{each.name}={value}")
     ending = called if call.how == "property" else f"{called}({', '.join(given)})"
-    lines = (["torch.manual_seed(0)"] if source.random else []) + source.lines + wrapped(ending)
+    lines = (["torch.manual_seed(0)"] if source.random else []) + source.lines + wrap_line(ending)
     return Body(
         name=_snake(shown.replace(".", "_")),
         about=f"`{shown}`",
@@ -75,7 +75,7 @@ def _in_order(call: Call, optimizers: Sequence[Argument]) -> Iterator[Argument]:
             yield each
 
 
-def _called(source: TestCodeBuilder, call: Call, owner: str) -> str:
+def _callee(source: TestCodeBuilder, call: Call, owner: str) -> str:
     if call.how == "make" and call.instance is not None:
         return source.imported(call.instance.module, call.instance.text)
     if owner:
@@ -104,7 +104,7 @@ def text_of(
         fixtures=[f"{name}: {_FIXTURES[name]}" if typed else name for name in needed],
         typed=typed,
         made=body.lines[:last],
-        said=_said(failure),
+        said=_failure_comment(failure),
         ending=body.lines[last:],
     )
 
@@ -129,7 +129,7 @@ def _last(lines: Sequence[str]) -> int:
     return at
 
 
-def _said(failure: Failure) -> list[str]:
+def _failure_comment(failure: Failure) -> list[str]:
     """Return the program's failure as lines of a comment."""
     said = re.sub(r"\s+", " ", f"{failure.exception}: {failure.message}").strip()
     said = "".join(letter for letter in said if letter.isascii() and letter.isprintable())
@@ -147,7 +147,7 @@ def _snake(name: str) -> str:
     return re.sub(r"\W+|__+", "_", snaked) or "value"
 
 
-def shown(call: Call) -> str:
+def callee_name(call: Call) -> str:
     """Return the name of what a call runs: `Decoder.forward`."""
     if call.how == "make" and call.instance is not None:
         return call.instance.text

@@ -85,7 +85,7 @@ def record(report: Report, lines: Lines = no_lines) -> ReportRecord:
     )
 
 
-def failed(command: str, message: str, log: str = "") -> ReportRecord:
+def failed_record(command: str, message: str, log: str = "") -> ReportRecord:
     """Return the record of a repair that could not be done: wrong usage, or a fault of devfix with its `log` file."""
     error = ErrorRecord(message=message, log=log)
     return ReportRecord(outcome="error", world=None, command=command, commit="", error=error)

@@ -16,7 +16,7 @@ from devfix.report.plain import plain
 from devfix.rule_testing.checking.page_check import page_problems
 from devfix.rule_testing.checking.results import Problem, Result
 from devfix.rule_testing.checking.runner import Bench
-from devfix.rule_testing.checking.writing import written
+from devfix.rule_testing.checking.writing import format_problems
 from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.pages.page import read_page
 from devfix.rule_testing.pages.selection import rule_for_page
@@ -79,7 +79,7 @@ class CaseItem(pytest.Item):
         if result.output:
             self.add_report_section("call", "rule", plain(result.output))
         if result.problems:
-            raise CaseFailure(written(result))
+            raise CaseFailure(format_problems(result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show the problem without devfix's own stack."""

@@ -22,7 +22,7 @@ from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device
 from devfix.sdk.fixes.device_expressions import device_names
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
 from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has_device_name
-from devfix.sdk.fixes.followed_devices import followed
+from devfix.sdk.fixes.followed_devices import find_followed
 from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.parameters import parameter_added
@@ -162,8 +162,8 @@ __all__ = [
     "dominating",
     "expression",
     "fill_message",
+    "find_followed",
     "first_is_safe",
-    "followed",
     "has_device_name",
     "imported_name",
     "insert_after",

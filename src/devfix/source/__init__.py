@@ -7,6 +7,6 @@ editable.
 from devfix.source.file import File
 from devfix.source.parsed_module import SourceError
 from devfix.source.sources import Sources
-from devfix.source.text import check_syntax, code, first_difference, last_name, normalised
+from devfix.source.text import check_syntax, code, first_difference, last_name, normalize
 
-__all__ = ["File", "SourceError", "Sources", "check_syntax", "code", "first_difference", "last_name", "normalised"]
+__all__ = ["File", "SourceError", "Sources", "check_syntax", "code", "first_difference", "last_name", "normalize"]

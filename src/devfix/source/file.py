@@ -8,10 +8,10 @@ from functools import cached_property
 import libcst as cst
 
 from devfix.model import Edit, SourceLocation
-from devfix.notebooks.notebook import is_notebook, settled
+from devfix.notebooks.notebook import is_notebook, settle_cells
 from devfix.source.parsed_module import Node, ParsedModule
 from devfix.source.replacement import Replacement
-from devfix.source.text import check_syntax, first_difference, last_name, normalised
+from devfix.source.text import check_syntax, first_difference, last_name, normalize
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 LOOPS = (cst.For, cst.While)
@@ -113,7 +113,7 @@ class File(ParsedModule):
 
     def find(self, root: cst.CSTNode, code: str) -> list[cst.BaseExpression]:
         """Return the expressions below `root` whose text is `code`, in source order."""
-        found = self._reading.get(normalised(code), ())
+        found = self._reading.get(normalize(code), ())
         inside = self._tree.extents.get(root, slice(0, 0))
         return [node for number, node in found if inside.start <= number < inside.stop]
 
@@ -123,7 +123,7 @@ class File(ParsedModule):
         found: dict[str, list[tuple[int, cst.BaseExpression]]] = {}
         for number, node in enumerate(self._tree.nodes):
             if isinstance(node, cst.BaseExpression) and (text := self._source_text(node)) is not None:
-                found.setdefault(normalised(text), []).append((number, node))
+                found.setdefault(normalize(text), []).append((number, node))
         return found
 
     def replaced(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> cst.Module:
@@ -162,7 +162,7 @@ class File(ParsedModule):
             return None
         try:
             if is_notebook(self.path):
-                after = settled(self.data, after)
+                after = settle_cells(self.data, after)
             check_syntax(self.path, after)
         except (SyntaxError, ValueError):
             return None

@@ -87,13 +87,13 @@ class Sources:
         if data is None:
             return None
         try:
-            return _parsed(path, data)
+            return _parse_once(path, data)
         except SourceError as error:
             self.notes.add(str(error))
             return None
 
 
 @lru_cache(maxsize=256)
-def _parsed(path: str, data: bytes) -> File:
+def _parse_once(path: str, data: bytes) -> File:
     """Return a parsed file; the states of a repository share those that are the same in them."""
     return File(path, data)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from devfix.source.text import normalised
+from devfix.source.text import normalize
 
 Bound = cst.BaseExpression | tuple[cst.CSTNode, ...]
 Bindings = Mapping[str, Bound]
@@ -109,7 +109,7 @@ def _fields(pattern: object, node: object, names: Sequence[str], bound: dict[str
         if name in ("lpar", "rpar") or isinstance(part, _LAYOUT):
             continue
         if isinstance(part, str) and isinstance(pattern, cst.SimpleString):
-            part, other = normalised(part), normalised(getattr(node, name))
+            part, other = normalize(part), normalize(getattr(node, name))
         else:
             other = getattr(node, name)
         for found in _matches(part, other, bound):
@@ -149,7 +149,7 @@ def _same(one: Bound, other: Bound) -> bool:
 
 def _codes(bound: Bound) -> list[str]:
     nodes = bound if isinstance(bound, tuple) else (bound,)
-    return [normalised(_NOWHERE.code_for_node(each)).rstrip(",") for each in nodes]
+    return [normalize(_NOWHERE.code_for_node(each)).rstrip(",") for each in nodes]
 
 
 class _Filling(cst.CSTTransformer):
@@ -176,7 +176,7 @@ class _Filling(cst.CSTTransformer):
         value = self._bound.get(name)
         if not isinstance(value, cst.BaseExpression):
             return updated
-        return _parenthesised(value) if self._around and _is_loose(value, self._around[-1]) else value
+        return _add_parentheses(value) if self._around and _is_loose(value, self._around[-1]) else value
 
 
 def _is_loose(value: cst.BaseExpression, parent: cst.CSTNode) -> bool:
@@ -192,5 +192,5 @@ def _ending(last: cst.Arg) -> cst.Arg:
     return last if is_line else last.with_changes(comma=cst.MaybeSentinel.DEFAULT)
 
 
-def _parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
+def _add_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

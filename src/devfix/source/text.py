@@ -22,7 +22,7 @@ def code(node: cst.CSTNode) -> str:
     return _NOWHERE.code_for_node(node)
 
 
-def normalised(code: str) -> str:
+def normalize(code: str) -> str:
     """Code without the spaces that do not matter for comparing two expressions."""
     return re.sub(r"\s+", "", code).replace('"', "'")
 

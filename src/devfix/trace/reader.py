@@ -49,15 +49,15 @@ def _read(data: bytes, locations: Locations) -> Trace:
     recipes = Recipes(locations.owned)
     return replace(
         trace,
-        failure=trace.failure and _completed(trace.failure, recipes, locations),
-        handled=tuple(_completed(each, recipes, locations) for each in trace.handled),
+        failure=trace.failure and _complete(trace.failure, recipes, locations),
+        handled=tuple(_complete(each, recipes, locations) for each in trace.handled),
         unseeded=tuple(dict.fromkeys(trace.unseeded)),
         internal_errors=trace.internal_errors[:ERROR_LIMIT],
         notes=trace.notes[:ERROR_LIMIT],
     )
 
 
-def _completed(failure: Failure, recipes: Recipes, locations: Locations) -> Failure:
+def _complete(failure: Failure, recipes: Recipes, locations: Locations) -> Failure:
     """Return a failure with those of its calls that a test may make, and a traceback that names cells of notebooks."""
     traceback = named_cells(failure.traceback, locations)
     calls = recipes.calls(failure.calls) if failure.calls else ()

@@ -19,7 +19,7 @@ from devfix.verification.candidate import (
 )
 from devfix.verification.checks.computation import diff_totals, extra_gpu_work, left_gpu
 from devfix.verification.checks.ended import ENDED_NOTE, counts_for, stops_before
-from devfix.verification.checks.model_summaries import differs_by_children, registered
+from devfix.verification.checks.model_summaries import differs_by_children, registered_attributes
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
 from devfix.verification.checks.stdout import (
     differing_numbers,
@@ -276,7 +276,7 @@ class Verifier:
         if prints_alike(before.stdout, run.stdout) and not diff_totals([before], run, candidate.patch.recomputes):
             return None
         again = runner(world, self.files, False, NO_COUNTS)
-        new = registered(candidate.patch.edits)  # printed summaries of the model may tell of them
+        new = registered_attributes(candidate.patch.edits)  # printed summaries of the model may tell of them
         alike = prints_alike(before.stdout, run.stdout) or differs_by_children(before.stdout, run.stdout, new)
         if not alike and self._prints_else(world, candidate, [before, again], run, runner):
             return "behaviour-changed", f"the program prints something else in the world {world.name}"

@@ -99,7 +99,7 @@ def _run(file: Path, results: Path | None, given: RunArguments) -> int:
         plan = make_plan(fleet, __version__, os.environ, progress.say)
         folder = results or fleet.results
         if given.dry_run:
-            return _list(plan, _ended(folder), given.again)
+            return _list(plan, _known_outcomes(folder), given.again)
         _check_sandbox(plan, given.address)
         options = RunOptions(__version__, given.at_once, fleet.retries)
         with closing(ResultStore.create(folder)) as store:
@@ -108,7 +108,7 @@ def _run(file: Path, results: Path | None, given: RunArguments) -> int:
     return 0 if done.is_well and not plan.unresolved else 1
 
 
-def _ended(folder: Path) -> dict[str, JobOutcome]:
+def _known_outcomes(folder: Path) -> dict[str, JobOutcome]:
     from devfix.fleet.results import ResultStore
 
     return ResultStore.open(folder).ended() if folder.is_dir() and any(folder.iterdir()) else {}

@@ -50,7 +50,7 @@ ExplainRulesOption = Annotated[
 ]
 
 
-def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False, explain_rules: bool = False) -> str:
+def format_report(data: ReportRecord, format: ReportFormat, verbose: bool = False, explain_rules: bool = False) -> str:
     """Return the record of a report in a format; text has the width and the colours of the terminal.
 
     With `verbose`, the text lists every rejected candidate, with `explain_rules`, what each rule decided; the other
@@ -59,7 +59,7 @@ def shown(data: ReportRecord, format: ReportFormat, verbose: bool = False, expla
     return _text(data, verbose, explain_rules) if format is ReportFormat.text else _FORMATS[format](data)
 
 
-def ended(data: ReportRecord) -> str:
+def format_ending(data: ReportRecord) -> str:
     """Return the end of the text: what became of the fixes."""
     from devfix.cli.output.screen import size_and_color
     from devfix.report.render.terminal.text import ending

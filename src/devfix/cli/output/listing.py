@@ -8,7 +8,7 @@ from pathlib import Path
 
 from devfix.errors import DevfixError
 from devfix.model import Report
-from devfix.notebooks.magics import unmasked
+from devfix.notebooks.magics import unmask_line
 from devfix.notebooks.notebook import Notebook, is_notebook
 from devfix.notebooks.reading import NotebookError
 from devfix.report.source_lines import Lines, line_of, no_lines
@@ -61,7 +61,7 @@ def _installed_line(path: Path, line: int) -> str:
         if path.suffix not in (".py", ".ipynb") or not path.is_file() or path.stat().st_size > _LONGEST:
             return ""
         if is_notebook(path.name):
-            return unmasked(line_of(Notebook(path.read_bytes()).script, line))
+            return unmask_line(line_of(Notebook(path.read_bytes()).script, line))
     except (OSError, NotebookError):
         return ""
     return linecache.getline(str(path), line).rstrip("\r\n")

@@ -10,7 +10,14 @@ from typing import Annotated
 
 import typer
 
-from devfix.cli.options.formats import ExplainRulesOption, ReportFormat, ReportFormatOption, VerboseOption, ended, shown
+from devfix.cli.options.formats import (
+    ExplainRulesOption,
+    ReportFormat,
+    ReportFormatOption,
+    VerboseOption,
+    format_ending,
+    format_report,
+)
 from devfix.cli.options.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.options.local import Local
 from devfix.cli.options.resource_options import FileSize, InSandbox, Memory, OutputLimit, Processes
@@ -213,9 +220,9 @@ def repair(
     if folder is not None:
         write_artifact(folder, data, Path(report.root))
     if question is not None and question.was_asked:
-        sys.stdout.write(ended(data))
+        sys.stdout.write(format_ending(data))
     else:
-        sys.stdout.write(shown(data, output, verbose, explain_rules))
+        sys.stdout.write(format_report(data, output, verbose, explain_rules))
     if report.not_applied:
         sys.stderr.write(f"devfix: {one_line(report.not_applied, 2000)}\n")
     return _exit_code(report)

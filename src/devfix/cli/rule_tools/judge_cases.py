@@ -25,17 +25,17 @@ def judge_cases(
     """Print the results of the rules' cases, and how long they took; return whether all is well."""
     from devfix.report.plain import plain
     from devfix.rule_testing.checking.page_check import judge
-    from devfix.rule_testing.checking.writing import judged, summed
+    from devfix.rule_testing.checking.writing import format_judgement, format_totals
 
     began, made, replayed = time.monotonic(), bench.count["made"], bench.count["replayed"]
     judgements = []
     for judgement in judge(found.rules, bench, select, started):
-        print(plain(judged(judgement)), flush=True)
+        print(plain(format_judgement(judgement)), flush=True)
         judgements.append(judgement)
     for problem in found.problems:
         print(plain(f"FAIL  {problem}"))
     runs = (bench.count["made"] - made, bench.count["replayed"] - replayed)
-    print(summed(judgements, time.monotonic() - began, len(found.problems), runs), flush=True)
+    print(format_totals(judgements, time.monotonic() - began, len(found.problems), runs), flush=True)
     return all(judgement.passed for judgement in judgements) and not found.problems
 
 

@@ -34,11 +34,11 @@ def playground(
     from devfix.config import Config
     from devfix.registry.selection import rules_for
     from devfix.rule_testing.checking.runner import check_torch
-    from devfix.rule_testing.pages.selection import chosen
+    from devfix.rule_testing.pages.selection import select_targets
     from devfix.rule_testing.playground.server import playground as serve
     from devfix.rule_testing.playground.start import example, start_of
 
-    start = start_of(chosen([target], rules_for(Config(), local or ())).rules[0]) if target else example()
+    start = start_of(select_targets([target], rules_for(Config(), local or ())).rules[0]) if target else example()
     interpreter = case_python(python)
     check_torch(interpreter)
     with serve(start, interpreter, port) as server:

@@ -73,7 +73,7 @@ def test(
     from devfix.registry.selection import rules_for
     from devfix.rule_testing.authoring.watching import Watched
     from devfix.rule_testing.checking.runner import Bench
-    from devfix.rule_testing.pages.selection import case_filter, chosen
+    from devfix.rule_testing.pages.selection import case_filter, select_targets
 
     if overwrite and not update:
         raise UserError("--overwrite says how to --update: give both")
@@ -81,12 +81,12 @@ def test(
         raise UserError("--update writes whole pages: give it without --preview, -k and --only")
     if watch and (preview or update):
         raise UserError("--watch tests: give it without --preview and --update")
-    found = chosen(targets or (), rules_for(Config(), local or ()))
+    found = select_targets(targets or (), rules_for(Config(), local or ()))
     if not found.rules and not found.problems:
         raise UserError("no rule to test: give a folder of rules, or install a pack")
     select = case_filter(part, only or (), found.rules)
     interpreter = case_python(python)
-    with Bench(interpreter, recorded=_recorded(interpreter, no_cache, clear_cache)) as bench:
+    with Bench(interpreter, recorded=_open_recorded(interpreter, no_cache, clear_cache)) as bench:
         if preview:
             return _preview(found, bench, select)
         for rule in found.rules if update else ():
@@ -98,9 +98,9 @@ def test(
         return 0 if passed else 1
 
 
-def _recorded(interpreter: Path, no_cache: bool, clear_cache: bool) -> RecordedRuns | None:
+def _open_recorded(interpreter: Path, no_cache: bool, clear_cache: bool) -> RecordedRuns | None:
     """Return the recorded runs for an interpreter; None if none are to be used. Raises UserError if it has no torch."""
-    from devfix.rule_testing.recording.fingerprint import installed
+    from devfix.rule_testing.recording.fingerprint import installed_packages
     from devfix.rule_testing.recording.runs import RecordedRuns
     from devfix.rule_testing.recording.store import user_store
 
@@ -108,7 +108,7 @@ def _recorded(interpreter: Path, no_cache: bool, clear_cache: bool) -> RecordedR
     if clear_cache:
         store.clear()
     if no_cache:
-        installed(interpreter)
+        installed_packages(interpreter)
         return None
     return RecordedRuns(store, interpreter)
 

@@ -97,7 +97,7 @@ def specifier(version: str) -> str:
     ('>=1,<2', '>=0,<1', '>=1,<3')
     """
     if "|" in version:
-        return _joined([specifier(each) for each in re.split(r"\s*\|\|?\s*", version.strip())])
+        return _join_ranges([specifier(each) for each in re.split(r"\s*\|\|?\s*", version.strip())])
     parts = [part for part in re.split(r"\s*,\s*|(?<=[\w*])\s+(?=[<>=!^~])", version.strip()) if part]
     return ",".join(filter(None, map(_one, parts)))
 
@@ -128,7 +128,7 @@ def _next(text: str, caret: bool) -> str:
     return ".".join(map(str, [*release[:kept], release[kept] + 1]))
 
 
-def _joined(alternatives: list[str]) -> str:
+def _join_ranges(alternatives: list[str]) -> str:
     """Return one range around several: the index has no "or" within a requirement."""
     lowest = [number for each in alternatives for sign, number in _bounds(each) if sign in (">=", "==", "~=")]
     highest = [number for each in alternatives for sign, number in _bounds(each) if sign == "<"]

@@ -14,7 +14,7 @@ _MAIN = ("requirements", "requirement", "base", "main", "default", "common", "in
 
 def requirement_files(folder: Path) -> tuple[str, list[str], list[str]]:
     """Return the main file ("" if there is none), those of the tests, and notes on the choice."""
-    found = _listed(folder)
+    found = _requirement_files(folder)
     tests = [name for name in found if _words(name) & TESTING]
     rest = [name for name in found if not _words(name) & (TESTING | _OTHER)]
     for word in _MAIN:
@@ -26,7 +26,7 @@ def requirement_files(folder: Path) -> tuple[str, list[str], list[str]]:
     return rest[0], tests, [f"{rest[0]} is taken for the requirements{others}"] if others else []
 
 
-def _listed(folder: Path) -> list[str]:
+def _requirement_files(folder: Path) -> list[str]:
     """Return the requirement files of a folder and of its folder `requirements`; of two forms the compiled one."""
     try:
         names = sorted(path.name for path in folder.iterdir() if _FILE.fullmatch(path.name) and path.is_file())

@@ -40,13 +40,15 @@ def read_setup_cfg(folder: Path) -> SetupDeclaration:
     except configparser.Error:
         return found
     found.python = parser.get("options", "python_requires", fallback="").strip()
-    found.requirements = _listed(folder, text, parser.get("options", "install_requires", fallback=""))
+    found.requirements = _requirements_of(folder, text, parser.get("options", "install_requires", fallback=""))
     if parser.has_section("options.extras_require"):
-        found.extras = {name: _listed(folder, text, each) for name, each in parser.items("options.extras_require")}
+        found.extras = {
+            name: _requirements_of(folder, text, each) for name, each in parser.items("options.extras_require")
+        }
     return found
 
 
-def _listed(folder: Path, text: str, value: str) -> list[DeclaredRequirement]:
+def _requirements_of(folder: Path, text: str, value: str) -> list[DeclaredRequirement]:
     """Return the requirements of a key: its lines, or those of the files that `file:` names."""
     if value.strip().startswith("file:"):
         names = [name.strip() for name in value.strip().removeprefix("file:").replace("\n", ",").split(",")]
@@ -66,10 +68,10 @@ def read_setup_py(folder: Path) -> SetupDeclaration:
     found.compiles = bool(_COMPILES & (call.names | call.arguments.keys()))
     listed = call.literal("install_requires", ())
     found.is_dynamic = listed is None or call.has_more
-    found.requirements = [_declared(each, text) for each in listed or () if isinstance(each, str)]
+    found.requirements = [_requirement(each, text) for each in listed or () if isinstance(each, str)]
     extras = call.literal("extras_require", ())
     for name, each in extras.items() if isinstance(extras, dict) else ():
-        found.extras[str(name)] = [_declared(line, text) for line in each if isinstance(line, str)]
+        found.extras[str(name)] = [_requirement(line, text) for line in each if isinstance(line, str)]
     python = call.literal("python_requires", ())
     found.python = python if isinstance(python, str) else ""
     return found
@@ -109,7 +111,7 @@ def read_setup_call(folder: Path) -> SetupCall | None:
         return None
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    call = next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) == "setup"), None)
+    call = next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and _callee(node) == "setup"), None)
     keywords = call.keywords if call else []
     known = {
         node.targets[0].id: node.value
@@ -120,11 +122,11 @@ def read_setup_call(folder: Path) -> SetupCall | None:
     return SetupCall(arguments, known, frozenset(names), any(each.arg is None for each in keywords))
 
 
-def _called(node: ast.Call) -> str:
+def _callee(node: ast.Call) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
 
 
-def _declared(text: str, source: str) -> DeclaredRequirement:
+def _requirement(text: str, source: str) -> DeclaredRequirement:
     return DeclaredRequirement(text, "setup.py", _line_with(source, text))
 
 

@@ -140,12 +140,12 @@ def _metadata(name: object, version: object, groups: Mapping[str, Mapping[str, A
 
 def source_folders(folder: Path) -> list[Path]:
     """Return the folders from which the modules of a project are imported, as its files state them."""
-    stated = [path for each in _stated(folder) if (path := _inside(folder, each)).is_dir()]
+    stated = [path for each in _stated_requirements(folder) if (path := _inside(folder, each)).is_dir()]
     usual = folder / "src" if (folder / "src").is_dir() else folder
     return list(dict.fromkeys(stated)) or [usual]
 
 
-def _stated(folder: Path) -> Iterator[str]:
+def _stated_requirements(folder: Path) -> Iterator[str]:
     tool = table(read_toml(folder / "pyproject.toml"), "tool")
     yield from strings(table(tool, "setuptools", "packages", "find").get("where"))
     for package in _tables(table(tool, "poetry").get("packages")):

@@ -24,9 +24,9 @@ def connect(address: str, cores: float | None, say: Callable[[str], None]) -> It
     say(f"connecting to Ray at {address}" if address else "starting Ray on this machine")
     with nullcontext(address) if address else local_ray(cores) as where:
         # Ray reads its variables when it is imported, among them those of the cluster that was started.
-        from devfix.fleet.cluster.connection import connected
+        from devfix.fleet.cluster.connection import cluster_connection
 
-        with connected(where, not address) as cluster:
+        with cluster_connection(where, not address) as cluster:
             yield cluster
 
 

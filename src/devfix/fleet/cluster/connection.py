@@ -89,7 +89,7 @@ class Cluster:
 
 
 @contextmanager
-def connected(address: str, is_own: bool) -> Iterator[Cluster]:
+def cluster_connection(address: str, is_own: bool) -> Iterator[Cluster]:
     """Connect this process to the cluster at an address until the end of the block. Raises UserError if it cannot."""
     signals = _Signals()
     try:

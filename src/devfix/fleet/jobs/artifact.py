@@ -25,7 +25,7 @@ def read_artifact(folder: Path) -> tuple[tuple[str, bytes], ...]:
     files: dict[str, bytes] = {}
     for path, name in _entries(folder, ""):
         if len(files) >= ENTRIES:
-            raise _refused(TOO_MANY)
+            raise _reject(TOO_MANY)
         files[name] = _content(path, name, SIZE - sum(map(len, files.values())))
     return tuple(sorted(files.items()))
 
@@ -37,31 +37,31 @@ def _entries(folder: Path, below: str) -> Iterator[tuple[str, str]]:
     except FileNotFoundError:
         return
     if not stat.S_ISDIR(status.st_mode):
-        raise _refused(f"{below or 'artifact'} is not a folder")
+        raise _reject(f"{below or 'artifact'} is not a folder")
     with os.scandir(folder) as entries:
         for entry in entries:
             name = f"{below}{entry.name}"
             if name.count("/") > DEPTH:
-                raise _refused(TOO_MANY)
+                raise _reject(TOO_MANY)
             if entry.is_dir(follow_symlinks=False):
                 yield from _entries(Path(entry.path), f"{name}/")
             elif entry.is_file(follow_symlinks=False):
                 yield entry.path, name
             else:
-                raise _refused(f"{name} is not a regular file")
+                raise _reject(f"{name} is not a regular file")
 
 
 def _content(path: str, name: str, left: int) -> bytes:
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         content = file.read(left + 1)
     if len(content) > left:
-        raise _refused(f"it is larger than {SIZE // 1_000_000} MB")
+        raise _reject(f"it is larger than {SIZE // 1_000_000} MB")
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise _refused("the name of a file is not UTF-8") from None
+        raise _reject("the name of a file is not UTF-8") from None
     return content
 
 
-def _refused(why: str) -> Ended:
+def _reject(why: str) -> Ended:
     return Ended(JobOutcome.ARTIFACT_REJECTED, one_line(f"the artifact is rejected: {why}"))

@@ -35,7 +35,7 @@ def make_plan(file: FleetFile, devfix: str, environment: Mapping[str, str], noti
     Tokens for listing and for resolving refs are read from `environment`; no job has one. Raises UserError if an owner
     cannot be listed, or if no repository can be resolved.
     """
-    entries = [found for each in file.repositories for found in _listed(each, environment, notify)]
+    entries = [found for each in file.repositories for found in _expand_owner(each, environment, notify)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         resolved = list(pool.map(lambda each: _commit_of(each, environment), entries))
     jobs: dict[str, Job] = {}
@@ -58,7 +58,9 @@ def key_of(job: Job, devfix: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _listed(entry: Repository, environment: Mapping[str, str], notify: Callable[[str], None]) -> Iterator[Repository]:
+def _expand_owner(
+    entry: Repository, environment: Mapping[str, str], notify: Callable[[str], None]
+) -> Iterator[Repository]:
     if entry.owner:
         yield from list_owner(entry, environment, notify)
     else:

@@ -102,7 +102,7 @@ class ResultStore:
         key = result.record.key
         if not is_key(key):
             raise ValueError(f"{key!r} is not the key of a job")
-        record, files = _checked(result)
+        record, files = _check(result)
         with self._adding:
             earlier = self._known.get(key)
             stored = max(time.time_ns(), earlier.stored + 1 if earlier else 0)
@@ -186,7 +186,7 @@ def _settle(layout: Layout, key: str) -> None:
     remove(whole)
 
 
-def _checked(result: JobResult) -> tuple[JobRecord, Sequence[tuple[str, bytes]]]:
+def _check(result: JobResult) -> tuple[JobRecord, Sequence[tuple[str, bytes]]]:
     """Return the record and the files; without them, and with the reason, if they are rejected."""
     record = result.record
     findings = [replace(each, key=record.key, number=number) for number, each in enumerate(record.findings, 1)]

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from ..magics import masked
+from ..magics import mask_cell
 
 _NAME = "google.colab"
 
@@ -33,7 +33,7 @@ def _imports(cells: Iterable[str]) -> Iterator[bool]:
         if "colab" not in text:
             continue
         try:
-            tree = ast.parse(masked(text))
+            tree = ast.parse(mask_cell(text))
         except (SyntaxError, ValueError):
             continue
         caught = {id(node) for each in ast.walk(tree) if isinstance(each, ast.Try) for node in ast.walk(each)}

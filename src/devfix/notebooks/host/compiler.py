@@ -11,7 +11,7 @@ from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
 
-from ..magics import cell_magic, unmasked
+from ..magics import cell_magic, unmask_line
 from ..notebook import CellPlace, Notebook
 from ..reading import Cell
 
@@ -85,7 +85,7 @@ class NotebookCompiler(CachingCompiler):
             return str(super().cache(transformed_code, number, raw_code))
         running.whole = transformed_code
         lines = running.notebook.script.decode("utf-8", "replace").split("\n")
-        shown = [unmasked(line) + "\n" for line in lines]
+        shown = [unmask_line(line) + "\n" for line in lines]
         linecache.cache[running.path] = (len(running.notebook.script), None, shown, running.path)
         return running.path
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ..magics import joined
+from ..magics import join_commands
 from ..notebook import Notebook, cell_name, is_notebook
 from . import colab
 from .compiler import NotebookCompiler
@@ -27,7 +27,7 @@ def prepare(shell: Any, notebook: str) -> None:
     """Let a shell run the cells of a notebook; called before the first one."""
     compiler = NotebookCompiler(Notebook(Path(notebook).read_bytes()), notebook)
     shell.compile = compiler
-    shell.input_transformer_manager.cleanup_transforms.insert(0, joined)
+    shell.input_transformer_manager.cleanup_transforms.insert(0, join_commands)
     _name_cells_in_tracebacks(shell, compiler)
     _follow_run(shell, compiler)
     _leave_packages_alone(shell)
@@ -57,7 +57,7 @@ def _traceback(error: BaseException, compiler: NotebookCompiler) -> Iterator[str
     if isinstance(error, SyntaxError) and error.filename in compiler.paths:
         first = None  # of the cell itself, which did not run
     for text in traceback.format_exception(type(error), error, first):
-        yield _FRAME.sub(lambda found: _named(found, compiler), text.rstrip("\n"))
+        yield _FRAME.sub(lambda found: _name_cell(found, compiler), text.rstrip("\n"))
 
 
 def _without_probe(error: BaseException) -> None:
@@ -73,7 +73,7 @@ def _first_of_notebook(trace: TracebackType | None) -> TracebackType | None:
     return trace
 
 
-def _named(found: re.Match[str], compiler: NotebookCompiler) -> str:
+def _name_cell(found: re.Match[str], compiler: NotebookCompiler) -> str:
     place = compiler.place(found["path"], int(found["line"]))
     if place is None:
         return found[0]

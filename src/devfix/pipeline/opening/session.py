@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from devfix.config import Config
 from devfix.discovery import Command
 from devfix.execution import SEED, TracedRunner
-from devfix.execution.preloading import preloaded
+from devfix.execution.preloading import preload_branch
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.speculative_runs import SpeculativeRuns
 from devfix.execution.test_server import TestServer
@@ -114,7 +114,7 @@ class Session:
         """Let the warm process import what this run has imported of other packages."""
         if self.observer.warm is not None:
             folder = self.repository.root / self.repository.subfolder
-            self.observer.warm = preloaded(self.observer.warm, run.imported, folder)
+            self.observer.warm = preload_branch(self.observer.warm, run.imported, folder)
 
     def run_seeded(self, world: World, files: Mapping[str, bytes], fresh: bool, reach: CountRequest = NO_COUNTS) -> Run:
         """Run the program as `run` does with seeded random generators, so that two runs draw the same numbers."""

@@ -97,7 +97,7 @@ def open_session(
         observer.warm_tests = test_server.warm
         session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
-        session.claimed = _claimed(repository, session) if config.devices is None else config.devices
+        session.claimed = _find_claimed(repository, session) if config.devices is None else config.devices
         session.notes.add(*_notes(repository))
         session.other_seconds = options.others_in(config)
         if options.tests_in(config):
@@ -109,7 +109,7 @@ def open_session(
         yield session
 
 
-def _claimed(repository: Repository, session: Session) -> tuple[DeviceType, ...]:
+def _find_claimed(repository: Repository, session: Session) -> tuple[DeviceType, ...]:
     """Return the kinds of accelerator that code and documents claim; a note says which document alone does."""
     found = list(claimed_devices(repository.containing))
     for each in documented_devices(repository.containing, repository.content):

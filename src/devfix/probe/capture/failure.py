@@ -32,7 +32,7 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     if totals.is_active():
         failure["operator_totals"] = totals.export()  # code that reports the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
-    failure["op"] = operators.qualified(func)
+    failure["op"] = operators.qualified_name(func)
     failure["operands"] = _tell_operands(given, looked)
     for operand, (argument, tensor) in zip(failure["operands"], given):  # noqa: B905
         operand["values"] = checksums.checksum_of(func, argument, tensor)

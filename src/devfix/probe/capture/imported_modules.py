@@ -25,7 +25,7 @@ def export() -> list[str]:
 
     Returns none if the program has changed its environment: what is imported later may have read it.
     """
-    if _unchanged(dict(os.environ)) != _unchanged(_before):
+    if _set_by_user(dict(os.environ)) != _set_by_user(_before):
         return []
     found = []
     for name, module in list(sys.modules.items()):
@@ -39,5 +39,5 @@ def export() -> list[str]:
     return found[:_LIMIT]
 
 
-def _unchanged(environment: dict[str, str]) -> dict[str, str]:
+def _set_by_user(environment: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith(_SET_BY_TORCH)}

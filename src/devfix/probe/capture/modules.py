@@ -31,7 +31,7 @@ def _install_making() -> None:
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        tracking.made(self)
+        tracking.record_module(self)
         if calls.is_active():
             constructor_args.note(self)
 

@@ -80,7 +80,7 @@ class TraceWriter:
                 "current": self.order.current,
                 "device": self.order.device,
             },
-            "asked": devices.requested(),
+            "asked": devices.requested_gpus(),
             "failure": self._failure(),
             "handled": [_without_counts(each) for each in self.handled if each is not self.failure],
             "transfers": self._part(transfers.export),
@@ -97,11 +97,11 @@ class TraceWriter:
 
     def _hidden_gpus(self) -> list[str]:
         """Return the GPUs of a simulated world that the program hides from itself."""
-        seen, there = devices.count(), devices.installed()
+        seen, there = devices.count(), devices.installed_gpus()
         if seen == there or self.order.kind != "simulated":
             return []
         value = os.environ.get(visible_devices.NAME, "")
-        more = "; --gpus gives it more" if devices.requested()["listed"] else ""
+        more = "; --gpus gives it more" if devices.requested_gpus()["listed"] else ""
         return [
             f"the program sets {visible_devices.NAME} to {value!r} and so sees "
             f"{seen} of the {there} GPUs of this world{more}"

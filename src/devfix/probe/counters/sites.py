@@ -39,7 +39,7 @@ def is_active() -> bool:
 def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
     """Count a completed operator if the nearest owned frame is at one of the lines."""
     if _stands_here(places.nearest(1)):
-        name = operators.qualified(func)
+        name = operators.qualified_name(func)
         row = _visits.setdefault(name, [0, 0, 0, 0])
         row[0] += 1
         if row[0] == _steps:
@@ -70,7 +70,7 @@ def _mark_reached() -> None:
 def failed(func: Any) -> None:
     """Count an operator that raised a device failure."""
     if _lines and _stands_here(places.nearest(1)):
-        _visits.setdefault(operators.qualified(func), [0, 0, 0, 0])[1] += 1
+        _visits.setdefault(operators.qualified_name(func), [0, 0, 0, 0])[1] += 1
 
 
 def _stands_here(spots: places.Spots) -> bool:

@@ -71,7 +71,7 @@ def is_on_device(result: Any) -> bool:
 
 
 def _learn(func: Any) -> str:
-    name = "" if type(func) is str or not _is_work(func) else operators.qualified(func)
+    name = "" if type(func) is str or not _is_work(func) else operators.qualified_name(func)
     if type(func) is not str:
         _kept.append(func)
         _names[id(func)] = name

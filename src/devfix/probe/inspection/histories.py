@@ -58,7 +58,12 @@ def _describe_event(event: Event, device: str) -> dict[str, Any]:
         kind = "load"
     if kind == "made" and device == "mixed":
         device = ""  # its parts were moved separately since
-    return {"kind": kind, "op": operators.qualified(what), "device": device, "places": places.tell_all(event[SPOTS])}
+    return {
+        "kind": kind,
+        "op": operators.qualified_name(what),
+        "device": device,
+        "places": places.tell_all(event[SPOTS]),
+    }
 
 
 def _loads(code: Any) -> bool:

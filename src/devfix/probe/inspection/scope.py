@@ -111,8 +111,8 @@ def _index(expression: str, value: Any) -> str:
     """Return the kind of an integer whose name stands for a GPU, if the program uses GPUs."""
     if type(value) is not int or not 0 <= value < 64 or not _INDEX.fullmatch(expression):
         return ""
-    if simulated.installed():
-        return "index" if simulated.used() and value < simulated.count() else ""
+    if simulated.installed_gpus():
+        return "index" if simulated.is_used() and value < simulated.count() else ""
     return "index" if real_accelerator.is_in_use() and value < real_accelerator.count() else ""
 
 

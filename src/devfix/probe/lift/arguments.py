@@ -31,15 +31,15 @@ def parameters(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[: count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
 
 
-def passed(call: FrameType) -> Iterator[tuple[str, Any]]:
+def received_values(call: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the parameters that hold what the caller has passed or what was computed of it, each with its value."""
     for name in parameters(call.f_code):
-        if name not in _bound(call.f_code) or _is_passed(call, name):
+        if name not in _assigned_parameters(call.f_code) or _is_passed(call, name):
             yield name, call.f_locals.get(name)
 
 
 @lru_cache(maxsize=4096)
-def _bound(code: CodeType) -> frozenset[str]:
+def _assigned_parameters(code: CodeType) -> frozenset[str]:
     """Return the parameters to which a function assigns."""
     found: set[str] = set()
     for each in dis.get_instructions(code):

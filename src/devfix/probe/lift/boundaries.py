@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
 from . import constants, modules, words
-from .arguments import parameters, passed
+from .arguments import parameters, received_values
 from .given import Given, builds_of_modules, place_of_arguments
 from .whose import Whose, kind_of
 
@@ -76,7 +76,7 @@ def note(made: Any, frame: FrameType) -> None:
             _creations[moment] = Creation(
                 token(call),
                 *place,
-                called(call),
+                called_function(call),
                 *place_of_arguments(call),
                 _leaves_device_out(call),
                 _owner(call),
@@ -90,7 +90,7 @@ def creation_of(tensor: Any) -> Creation | None:
     return None if moment is None else _creations.get(moment)
 
 
-def called(frame: FrameType) -> Call:
+def called_function(frame: FrameType) -> Call:
     """Return the function that runs in a frame."""
     code = frame.f_code
     return Call(code.co_name, os.path.realpath(code.co_filename), code.co_firstlineno)
@@ -177,7 +177,7 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         elif known is not None and known.given == Given.NOTHING and known.could_say and not _was_left_behind(known):
             return f"what {known.call.name} made without a device"
         elif moment is not None:
-            for name, value in passed(call):
+            for name, value in received_values(call):
                 if _holds(value, moment, _DEPTH, [_ITEMS]):
                     return name
     return ""
@@ -185,7 +185,7 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
 
 def _result_of_earlier(call: FrameType) -> str:
     """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
-    for name, value in passed(call):
+    for name, value in received_values(call):
         is_on_host = isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0
         if is_on_host and _is_of_earlier(value, call):
             return name
@@ -205,7 +205,7 @@ def _is_of_earlier(value: Any, call: FrameType) -> bool:
 
 def gives(call: FrameType, is_it: Callable[[torch.Tensor], bool]) -> bool:
     """Return whether the arguments of a call hold a certain tensor, or a copy of it on any device, or in a module."""
-    found = tree_leaves([value for _, value in passed(call)])
+    found = tree_leaves([value for _, value in received_values(call)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
     return any(is_it(each) for each in (*found, *held) if isinstance(each, torch.Tensor))
 

@@ -28,7 +28,7 @@ def asked_for(frame: FrameType | None) -> bool:
         if kind_of(frame.f_code) == Whose.CODE and _holds(_owner(frame)):
             return True
         if frame is call:
-            return _holds([value for _, value in arguments.passed(call)])
+            return _holds([value for _, value in arguments.received_values(call)])
         frame = frame.f_back
     return False
 

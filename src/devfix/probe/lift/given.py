@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..inspection.members import instance_dict
 from . import devices, modules
-from .arguments import passed
+from .arguments import received_values
 
 _ITEMS = 200  # objects that are looked into, and what each of them holds
 _CLOSED = (torch.Tensor, torch.nn.Module, type, ModuleType)
@@ -35,13 +35,15 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     constructor has made of its object by then was not given to it.
     """
     is_made = call.f_code.co_name == "__init__"
-    arguments = [(n, value) for n, value in passed(call) if value is not None and not (is_made and n == "self")]
+    arguments = [
+        (n, value) for n, value in received_values(call) if value is not None and not (is_made and n == "self")
+    ]
     leaves = [each for _, value in arguments for each in tree_leaves(value)]
     found = list(_tensors(leaves))
     if not found:
         # An object's own method: only what its author's `.to` has moved says that the result belongs on a GPU.
         own = [value for name, value in arguments if name == "self" and not modules.was_moved(value)]
-        held = [_held(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
+        held = [_values_of(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
         found = list(_tensors(each for values in held for each in values))
     if not found:
         return Given.NOTHING, None
@@ -52,7 +54,7 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
 
 def builds_of_modules(call: FrameType) -> bool:
     """Return whether a call constructs a module of others, and no tensor: its author may move it as a whole later."""
-    arguments = dict(passed(call)) if call.f_code.co_name == "__init__" else {}
+    arguments = dict(received_values(call)) if call.f_code.co_name == "__init__" else {}
     made = arguments.pop("self", None)
     if not isinstance(made, torch.nn.Module) or modules.was_moved(made):
         return False
@@ -68,7 +70,7 @@ def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
             yield from modules.tensors_of(each)[:1]
 
 
-def _held(value: Any) -> list[Any]:
+def _values_of(value: Any) -> list[Any]:
     """Return what a plain object has in its attributes."""
     if isinstance(value, _CLOSED) or not (inside := instance_dict(value)):
         return []

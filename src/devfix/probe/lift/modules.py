@@ -78,7 +78,7 @@ def call_when_made(made: Any, cls: type, base: type, then: Callable[[Any], None]
     try:
         proxy = _proxies.get(cls)
         if proxy is None:
-            body = {"__init__": _initializer(cls, then), "__getattribute__": _unpickled(cls)}
+            body = {"__init__": _initializer(cls, then), "__getattribute__": _restore_class(cls)}
             proxy = type(cls.__name__, (base,), {"__module__": cls.__module__, **body})
             proxy.__bases__ = (cls,)
             _proxies[cls] = proxy
@@ -96,7 +96,7 @@ def _initializer(cls: type, then: Callable[[Any], None]) -> Any:
     return __init__
 
 
-def _unpickled(cls: type) -> Any:
+def _restore_class(cls: type) -> Any:
     """Give an object its own class back that is used before its `__init__` has run: pickle calls none."""
 
     def __getattribute__(self: Any, name: str) -> Any:

@@ -62,11 +62,11 @@ def kind_of(code: CodeType) -> Whose:
 
 def learn(filename: str) -> Whose:
     """Classify a file name as code objects have it, and remember the answer."""
-    kind = kinds[filename] = _judged(filename)
+    kind = kinds[filename] = _classify(filename)
     return kind
 
 
-def _judged(filename: str) -> Whose:
+def _classify(filename: str) -> Whose:
     if filename.startswith("<doctest "):
         return Whose.TEST
     if filename.startswith("<"):
@@ -90,16 +90,16 @@ _PLUGIN = os.path.join(os.path.dirname(_PROBE.rstrip(os.sep)), "pytest_gpus") + 
 
 def is_test_file(path: str) -> bool:
     """Return whether a file is test code, by what the order says."""
-    if any(path.startswith(folder) for folder in _order.folders) and not _installed(path):
+    if any(path.startswith(folder) for folder in _order.folders) and not _is_installed(path):
         return True
     if any(fnmatch(path, glob) for glob in _order.files):
         return True
     name = os.path.basename(path)
     below_root = not _order.root or path.startswith(_order.root)
-    return below_root and not _installed(path) and any(fnmatch(name, pattern) for pattern in _order.names)
+    return below_root and not _is_installed(path) and any(fnmatch(name, pattern) for pattern in _order.names)
 
 
-def _installed(path: str) -> bool:
+def _is_installed(path: str) -> bool:
     """Return whether a file is in an environment below the folder of the suite."""
     rest = path[len(_order.root) :] if _order.root and path.startswith(_order.root) else path
     return any(part in _PACKAGES for part in rest.split(os.sep)[:-1])

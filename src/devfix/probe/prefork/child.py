@@ -93,12 +93,12 @@ def _run_script(path: str) -> Exit:
     except OSError as error:
         sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
         return 2
-    return _ended(lambda: exec(compile(source, path, "exec", dont_inherit=True), vars(main)))
+    return _run_program(lambda: exec(compile(source, path, "exec", dont_inherit=True), vars(main)))
 
 
 def _run_module(name: str) -> Exit:
     _new_main()
-    return _ended(lambda: runpy._run_module_as_main(name))  # type: ignore[attr-defined]  # as the interpreter does
+    return _run_program(lambda: runpy._run_module_as_main(name))  # type: ignore[attr-defined]  # as the interpreter does
 
 
 def _new_main(**names: object) -> types.ModuleType:
@@ -108,7 +108,7 @@ def _new_main(**names: object) -> types.ModuleType:
     return main
 
 
-def _ended(program: Callable[[], object]) -> Exit:
+def _run_program(program: Callable[[], object]) -> Exit:
     """Run a program and return its exit code; an exception that it lets pass is printed."""
     try:
         program()

@@ -13,20 +13,20 @@ from ..simulation.operator_tables import operators
 from ..simulation.operator_tables.operators import RECREATED, REDRAWN
 from . import places, transfers
 from .places import nearest, outward
-from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shortened, table, unknown
+from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shorten_history, table, unknown
 
 Tensor = torch.Tensor
 _roles: dict[int, int] = {}
 _held: list[Any] = []
 
 
-def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+def record_creation(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     """Record that an operator created `result`, from the argument that its schema implies, or from nothing."""
     kind = type(result)
     if kind is tuple or kind is list:
         for item in result:
             if item is not None:
-                created(item, func, args, kwargs)
+                record_creation(item, func, args, kwargs)
         return
     role = _roles.get(id(func))
     if role is None:
@@ -52,7 +52,7 @@ def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
         last = origin[LAST]
         depth = last[5] + 1
         if depth > 12:
-            last, depth = shortened(last), KEEP
+            last, depth = shorten_history(last), KEEP
         history = ((func, nearest(1), None, None, last, depth, next(moments)), origin[1], origin[2], origin[3])
     if getattr(result, "_devfix_gpu", -1) >= 0:
         result._devfix_record = history  # type: ignore[attr-defined]
@@ -63,39 +63,39 @@ def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     table[record.key] = record
 
 
-def derived(result: Any, func: Any, source: Any) -> None:
+def record_derived(result: Any, func: Any, source: Any) -> None:
     """Do the same as `on_created`, faster, for a new simulated tensor that was just created from another one."""
     last, creation, move, copy = source._devfix_record or of(source) or unknown(source)  # type: ignore[misc]
     depth = last[5] + 1
     if depth > 12:
-        last, depth = shortened(last), KEEP
+        last, depth = shorten_history(last), KEEP
     result._devfix_record = ((func, nearest(2), None, None, last, depth, next(moments)), creation, move, copy)
 
 
 def derived_on_host(result: Any, func: Any, source: Any) -> None:
-    """Do the same as `derived`, for tensors on the host."""
+    """Do the same as `record_derived`, for tensors on the host."""
     known = table.get(id(source))
     history = known.history if known is not None and known() is source else of(source) or unknown(source)
     last, creation, move, copy = history  # type: ignore[misc]
     depth = last[5] + 1
     if depth > 12:
-        last, depth = shortened(last), KEEP
+        last, depth = shorten_history(last), KEEP
     record = Record(result, drop)
     record.key = key = id(result)
     record.history = ((func, nearest(2), None, None, last, depth, next(moments)), creation, move, copy)
     table[key] = record
 
 
-hooks.fast_on_created[created] = derived
-hooks.fast_on_created_cpu[created] = derived_on_host
+hooks.fast_on_created[record_creation] = record_derived
+hooks.fast_on_created_cpu[record_creation] = derived_on_host
 
 
 def recorder() -> Any:
-    """Return the hook `on_created`: `created`, in C++ where there are compiled paths."""
+    """Return the hook `on_created`: `record_creation`, in C++ where there are compiled paths."""
     compiled = native.extension()
     if compiled is None:
-        return created
-    hooks.fast_on_created[compiled.created] = derived
+        return record_creation
+    hooks.fast_on_created[compiled.created] = record_derived
     hooks.fast_on_created_cpu[compiled.created] = derived_on_host
     return compiled.created
 
@@ -103,7 +103,7 @@ def recorder() -> Any:
 def install() -> None:
     """Let the compiled hot paths record creations too, if there are any."""
     native.configure(
-        created=created, table=table, roles=_roles, Record=Record, moments=moments,
+        created=record_creation, table=table, roles=_roles, Record=Record, moments=moments,
         history_of=_history_of, places=vars(places), kinds=places.kinds, hops=places._hops, learn=places.learn,
         getframe=sys._getframe,
     )  # fmt: skip

@@ -122,7 +122,7 @@ def unknown(source: Any) -> History | None:
     return history
 
 
-def shortened(last: Event) -> Event | None:
+def shorten_history(last: Event) -> Event | None:
     """Copy the newest steps, so that the older ones can be freed."""
     events: list[Event] = []
     event: Event | None = last

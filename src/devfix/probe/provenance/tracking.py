@@ -10,7 +10,7 @@ import torch
 from ..simulation.operator_tables import operators
 from ..simulation.patching import replace, wrap
 from . import creations, transfers
-from .creations import created, read
+from .creations import read, record_creation
 from .places import outward
 from .records import (
     COPY,
@@ -30,20 +30,20 @@ from .records import (
     moving,
     of,
     restore,
-    shortened,
+    shorten_history,
     slow_collector,
     unknown,
 )
 
-__all__ = ["adopt", "became", "created", "install", "made", "moved", "moved_together", "read"]
+__all__ = ["adopt", "became", "install", "moved_together", "read", "record_creation", "record_module", "record_move"]
 
 
-def moved(result: Any, source: Any, func: Any) -> None:
+def record_move(result: Any, source: Any, func: Any) -> None:
     """Record that `result` is a copy of `source` on another device."""
     origin = of(source) or unknown(source)
     spots = outward(1)
     here, there = str(result.device), str(source.device)
-    previous = shortened(origin[LAST]) if origin else None
+    previous = shorten_history(origin[LAST]) if origin else None
     transfers.count(transfers.direction(here, there), result.numel() * result.element_size(), spots)
     if origin is not None and of(result) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was created
@@ -68,12 +68,12 @@ def became(tensor: Any, value: Any) -> None:
 def adopt(tensor: Any, source: Any, what: str) -> None:
     """Record that `tensor` was created from `source` outside of the dispatcher (a Parameter from its data)."""
     origin = of(source)
-    last = (what, outward(1), None, None, shortened(origin[LAST]) if origin else None, KEEP, next(moments))
+    last = (what, outward(1), None, None, shorten_history(origin[LAST]) if origin else None, KEEP, next(moments))
     creation = origin[CREATION] if origin else None
     keep(tensor, (last, creation or last, origin[MOVE] if origin else None, None))
 
 
-def made(module: Any) -> None:
+def record_module(module: Any) -> None:
     """Record where a module was created."""
     event = ("made", outward(1), None, None, None, 0, next(moments))
     keep(module, (event, event, None, None))
@@ -84,7 +84,7 @@ def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
     spots = outward(1)
     for thing in things:
         known = of(thing)
-        previous = shortened(known[LAST]) if known is not None else None
+        previous = shorten_history(known[LAST]) if known is not None else None
         event = (what, spots, here, there, previous, KEEP, next(moments))
         keep(thing, (event, _creation_on(there, known), event, None))
 
@@ -138,7 +138,7 @@ def _install_from_numpy() -> None:
     def make(original: Any) -> Any:
         def from_numpy(array: Any) -> torch.Tensor:
             made: torch.Tensor = original(array)
-            created(made, "torch.from_numpy", (), {})
+            record_creation(made, "torch.from_numpy", (), {})
             return made
 
         return from_numpy

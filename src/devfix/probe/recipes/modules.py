@@ -39,7 +39,7 @@ def module_recipe(module: Any) -> Json | None:
     kind = type(module)
     if known is None or known[0]() is not module or not exists(kind):
         return None
-    described: Json = {"kind": "made", **named(kind), **known[1]}
+    described: Json = {"kind": "made", **class_reference(kind), **known[1]}
     if not instance_dict(module).get("training", True):
         described["evaluates"] = True
     dtypes = {tensor.dtype for tensor in module_tensors(module) if tensor.is_floating_point()}
@@ -75,7 +75,7 @@ def exists(kind: type) -> bool:
     return found is kind
 
 
-def named(kind: type) -> Json:
+def class_reference(kind: type) -> Json:
     """Return the module and name of a class; those of torch.nn in the short form."""
     module, name = kind.__module__, kind.__qualname__
     if issubclass(kind, Module) and getattr(torch.nn, name, None) is kind:

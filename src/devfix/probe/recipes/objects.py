@@ -11,7 +11,7 @@ import torch
 
 from ..inspection import members
 from ..inspection.members import instance_dict, is_a
-from .modules import exists, named, same
+from .modules import class_reference, exists, same
 
 Json = dict[str, Any]
 
@@ -25,7 +25,7 @@ def optimizer(value: Any, recipe: Callable[[Any, int], Json]) -> Json | None:
     for each in inspect.signature(kind).parameters.values():
         if each.name in groups[0] and each.name != "params" and not same(each.default, groups[0][each.name]):
             pairs.append([each.name, recipe(groups[0][each.name], 1)])
-    module = "torch" if getattr(torch.optim, kind.__name__, None) is kind else named(kind)["module"]
+    module = "torch" if getattr(torch.optim, kind.__name__, None) is kind else class_reference(kind)["module"]
     name = f"optim.{kind.__name__}" if module == "torch" else kind.__qualname__
     return {"kind": "made", "module": module, "text": name, "items": [], "keywords": pairs}
 
@@ -44,13 +44,13 @@ def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) ->
     kind = type(value)
     if kind is types.SimpleNamespace or kind.__name__ == "Namespace":
         pairs = [[name, recipe(item, depth + 1)] for name, item in instance_dict(value).items()]
-        return {"kind": "made", **named(kind), "items": [], "keywords": pairs}
+        return {"kind": "made", **class_reference(kind), "items": [], "keywords": pairs}
     if not members.is_open(kind) or not exists(kind):
         return None
     fields = type(value).__dict__.get("_fields")
     if is_a(value, tuple) and type(fields) is tuple:
         items = [recipe(item, depth + 1) for item in tuple.__iter__(value)]
-        return {"kind": "made", **named(kind), "items": items, "keywords": []}
+        return {"kind": "made", **class_reference(kind), "items": items, "keywords": []}
     own = instance_dict(value)
     try:
         parameters = list(inspect.signature(kind).parameters.values())
@@ -66,4 +66,4 @@ def by_attributes(value: Any, depth: int, recipe: Callable[[Any, int], Json]) ->
                 return None
         elif not same(each.default, own[name]):
             pairs.append([each.name, recipe(own[name], depth + 1)])
-    return {"kind": "made", **named(kind), "items": [], "keywords": pairs}
+    return {"kind": "made", **class_reference(kind), "items": [], "keywords": pairs}

@@ -75,7 +75,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
 
 def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.failed
-    hooks.moved, hooks.on_data_set, hooks.read = tracking.moved, tracking.became, tracking.read
+    hooks.moved, hooks.on_data_set, hooks.read = tracking.record_move, tracking.became, tracking.read
     hooks.on_created = creations.recorder()
     if totals.is_active():
         plain = hooks.on_created
@@ -83,7 +83,7 @@ def _take_slots(endings: FailureRecorder) -> None:
         def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             plain(result, func, args, kwargs)
             totals.count(result, func)
-            seeding.drawn(result, func, args, kwargs)
+            seeding.record_draw(result, func, args, kwargs)
 
         hooks.on_created = counted
     if scope_watch.is_active() or sites.is_active():
@@ -95,7 +95,7 @@ def _take_slots(endings: FailureRecorder) -> None:
             sites.ran(result, func, args, kwargs)
 
         def moved(result: Any, source: Any, func: Any) -> None:
-            tracking.moved(result, source, func)
+            tracking.record_move(result, source, func)
             scope_watch.look()
             sites.ran(result, func, (source,))
 

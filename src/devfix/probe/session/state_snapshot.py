@@ -32,7 +32,7 @@ def state() -> State:
     return state
 
 
-def changed(before: State, after: State) -> State:
+def changed_parts(before: State, after: State) -> State:
     """Return the parts of `before` that differ in `after`."""
     return {part: value for part, value in before.items() if part in after and not _same(value, after[part])}
 
@@ -80,7 +80,7 @@ def failed_test(exception: BaseException) -> dict[str, Any] | None:
     return bootstrap.trace_of(exception)
 
 
-def blamed(trace: dict[str, Any], exception: BaseException | None) -> tuple[str, str]:
+def judge_failure(trace: dict[str, Any], exception: BaseException | None) -> tuple[str, str]:
     """Return whether the failure of a lifted test's trace is a "finding" or an "artefact" of the lift, and why."""
     return blame.blame(trace["failure"], exception)
 
@@ -112,9 +112,9 @@ def is_strict() -> bool:
     return silent.is_strict()
 
 
-def served(exception: BaseException | None) -> dict[str, Any] | None:
+def served_location(exception: BaseException | None) -> dict[str, Any] | None:
     """Return where the tensor was made by which a cache has failed a test; None where it failed otherwise."""
-    return marks.served(exception)
+    return marks.served_location(exception)
 
 
 def warms_up() -> bool:
@@ -132,7 +132,7 @@ def warm_up_call() -> AbstractContextManager[None]:
     return stale.calls()
 
 
-def smoothed() -> int:
+def smoothed_count() -> int:
     """Return how many operators of test code were run again with their tensors on one device."""
     return mixtures.Smoothed.count
 

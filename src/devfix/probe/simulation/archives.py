@@ -14,7 +14,7 @@ _NUMBER = frozenset({"BININT", "BININT1", "BININT2", "LONG1"})
 Step = tuple[str, Any, int]  # an instruction's name, argument and position
 
 
-def moved(data: bytes, device: str, *, frozen: bool = False) -> bytes:
+def move_archive(data: bytes, device: str, *, frozen: bool = False) -> bytes:
     """Return an archive whose tensors are on the CPU as one whose tensors are on `device`.
 
     Those of a frozen module are constants of its code.

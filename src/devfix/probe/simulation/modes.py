@@ -36,7 +36,7 @@ def leave_world() -> None:
 
 
 @contextmanager
-def entered() -> Iterator[None]:
+def enter_mode() -> Iterator[None]:
     """Enable the mode again inside the dispatcher, where it is off, for operators run by their parts."""
     _push(world[0])
     try:

@@ -35,7 +35,7 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool 
     if type(new) is property:
         new = Attribute(new.fget, new.fset, new.fdel)
     elif type(new) is types.FunctionType and type(known) is types.FunctionType and isinstance(owner, types.ModuleType):
-        new = _named(new, known)
+        new = _copy_named(new, known)
     setattr(owner, name, new)
 
     def restore() -> None:
@@ -50,7 +50,7 @@ def replace(owner: Any, name: str, new: Any, *, add: bool = False, shared: bool 
     return known
 
 
-def _named(new: Any, known: Any) -> Any:
+def _copy_named(new: Any, known: Any) -> Any:
     """Return a copy of a function with the names of the one that it stands for, which programs and errors print."""
     if hasattr(new, "_devfix_original"):
         return new  # `wrap` has named it
@@ -76,7 +76,7 @@ def register_kernels(kernels: Mapping[str, Callable[..., Any]], key: str) -> Non
     undo_with(library._destroy)  # keeps the library alive, with which its kernels end
 
 
-def replaced() -> list[tuple[Any, str]]:
+def replaced_attributes() -> list[tuple[Any, str]]:
     """List the owners and names of all attributes that are currently replaced."""
     return [(owner, name) for _, owner, name in _undoing if name]
 

@@ -62,7 +62,7 @@ def install() -> None:
         when_imported(_NUMPY, _begin_late)
 
 
-def drawn(result: Any, func: Any, args: Any, kwargs: Any) -> None:
+def record_draw(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     """Record an operator that draws from a default generator without a seed; called after each."""
     draws = _draws.get(id(func))
     if draws is None:

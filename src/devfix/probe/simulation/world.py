@@ -46,7 +46,7 @@ def enter(kind: str = "simulated", gpus: int = 1, current: int = 0, device: str 
             hidden.install(device if kind == "simulated" else "")
         if kind == "simulated":
             randomness.install()
-            install.simulated()
+            install.simulate()
         install.everywhere()
     if kind == "real" and real_accelerator.is_available():
         real_accelerator.make_current(current)

@@ -113,13 +113,13 @@ def _box(tick: str, what: str, key: str) -> str:
 
 def _record(entries: Sequence[Entry]) -> str:
     """Return the record as a comment, escaped so that no value can end it."""
-    text = json.dumps([_shortened(entry) for entry in entries])
+    text = json.dumps([_shorten(entry) for entry in entries])
     for character in "<>-&@#":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return f"<!-- devfix:entries {text} -->"
 
 
-def _shortened(entry: Entry) -> Mapping[str, Any]:
+def _shorten(entry: Entry) -> Mapping[str, Any]:
     return {**asdict(entry), "title": entry.title[:100], "reason": entry.reason[:100], "source": entry.source[:200]}
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from devfix.report.plain import one_line
-from devfix.report.render.pull_request.markdown import unlinked
+from devfix.report.render.pull_request.markdown import remove_links
 
 LENGTH = 72
 _MERGE = re.compile(r"Merge |Revert |Bump |\[pre-commit")
@@ -27,7 +27,7 @@ def title(subject: str, recent: Sequence[str]) -> str:
     words = one_line(subject, 300).rstrip(".")
     small = sum(rest[:1].islower() for rest in rests) * 2 > len(rests)
     first = words[:1].lower() if small and not words[1:2].isupper() else words[:1].upper()
-    return prefix + unlinked(one_line(first + words[1:], LENGTH - len(prefix)))
+    return prefix + remove_links(one_line(first + words[1:], LENGTH - len(prefix)))
 
 
 def _prefix(recent: Sequence[str]) -> tuple[str, list[str]]:
@@ -41,7 +41,7 @@ def _prefix(recent: Sequence[str]) -> tuple[str, list[str]]:
 
 def _bracket(found: Sequence[re.Match[str]]) -> str:
     used = Counter(match[1] for match in found if re.search("fix|bug", match[1], re.IGNORECASE))
-    return f"{unlinked(one_line(used.most_common(1)[0][0], 22))} " if used else ""
+    return f"{remove_links(one_line(used.most_common(1)[0][0], 22))} " if used else ""
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[Sequence[re.Match[str]]], str]], ...] = (

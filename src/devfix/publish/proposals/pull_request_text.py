@@ -12,7 +12,7 @@ from devfix.publish.proposals.convention import title
 from devfix.publish.proposals.proposal import Proposal
 from devfix.report.plain import one_line
 from devfix.report.render.pull_request import templating
-from devfix.report.render.pull_request.markdown import code, unlinked
+from devfix.report.render.pull_request.markdown import code, remove_links
 from devfix.report.render.pull_request.summary import reproduce, shorten, view
 from devfix.report.types import FixRecord, ReportRecord
 
@@ -78,7 +78,7 @@ class PullRequestText:
             report=self._data,
             reproduce=reproduce(self._data),
         )
-        return unlinked(text)
+        return remove_links(text)
 
     def test_message(self, fix: int) -> str:
         """Return the commit message of the test of a fix."""
@@ -89,7 +89,7 @@ class PullRequestText:
         subject = plain.replace("fix: ", "test: ", 1) if plain.startswith("fix: ") else one_line(f"Test: {plain}", 72)
         worlds = [(name, outcome.before, outcome.after) for name, outcome in test.worlds.items()]
         variables = {"subject": subject, "exercises": test.exercises, "worlds": worlds}
-        return unlinked(templating.render(self._text, "test.txt.jinja", **variables))
+        return remove_links(templating.render(self._text, "test.txt.jinja", **variables))
 
     def comment(self) -> str:
         """Return the comment for the pull request whose code was run."""
@@ -120,5 +120,5 @@ def _safe_page(page: str) -> str:
     """Return a rule's page up to its cases, without the title and without GitHub mentions."""
     text = page.partition("\n## Cases")[0].partition("\n## cases")[0].partition("\n")[2]
     pieces = text.split("```")
-    safe = "```".join(piece if index % 2 else unlinked(piece) for index, piece in enumerate(pieces))
+    safe = "```".join(piece if index % 2 else remove_links(piece) for index, piece in enumerate(pieces))
     return safe.replace("\n## ", "\n#### ").strip()

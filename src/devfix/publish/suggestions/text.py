@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from devfix.publish.forges.capabilities import Suggestion
 from devfix.publish.suggestions.placing import Change
-from devfix.report.render.pull_request.markdown import code, fence, prose, unlinked
+from devfix.report.render.pull_request.markdown import code, fence, prose, remove_links
 from devfix.report.types import FixRecord
 
 _SUGGESTION = re.compile(r"<!-- devfix:suggestion ([0-9a-f]{12}-[0-9a-f]{16}) -->\s*\Z")
@@ -59,7 +59,7 @@ def is_outdated(text: str) -> bool:
 
 def superseded_text(url: str, program: str) -> str:
     """Return the body that replaces that of a review when there is a newer one."""
-    return f"{_SUPERSEDED}: {unlinked(url) if not url.startswith('https://') else url}\n\n{review_mark(program)}"
+    return f"{_SUPERSEDED}: {remove_links(url) if not url.startswith('https://') else url}\n\n{review_mark(program)}"
 
 
 def is_superseded(text: str) -> bool:

@@ -26,7 +26,7 @@ class ChosenDevice:
         if outcome.excinfo is not None:
             return
         value = outcome.get_result()
-        chosen = _chosen(fixturedef.argname, value)
+        chosen = _choose_device(fixturedef.argname, value)
         if chosen is not value:
             outcome.force_result(chosen)
             fixturedef.cached_result = (chosen, *fixturedef.cached_result[1:])
@@ -36,7 +36,7 @@ class ChosenDevice:
         tests = {each for item in items if (each := getattr(item, "cls", None)) is not None}
         for cls in {each for test in tests for each in test.__mro__ if each is not object}:
             for name, value in list(vars(cls).items()):
-                chosen = _chosen(name, value)
+                chosen = _choose_device(name, value)
                 if chosen is not value:
                     setattr(cls, name, chosen)
         for cls in tests:
@@ -47,16 +47,16 @@ class ChosenDevice:
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
             if isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
-                chosen = {name: _chosen(name, value) for name, value in vars(module).items()}
+                chosen = {name: _choose_device(name, value) for name, value in vars(module).items()}
                 vars(module).update(chosen)
 
 
 def _set_chosen(self: Any, name: str, value: Any) -> None:
     """Set an attribute of an object of a class of tests."""
-    object.__setattr__(self, name, _chosen(name, value))
+    object.__setattr__(self, name, _choose_device(name, value))
 
 
-def _chosen(name: str, value: Any) -> Any:
+def _choose_device(name: str, value: Any) -> Any:
     """Return what a lifted run chooses for what a suite has chosen; anything that is no choice as it is."""
     if isinstance(value, dict):
         if "device" not in value or not _OPTIONS.issuperset(value):

@@ -56,7 +56,7 @@ def _matches(test: str, globs: Sequence[str]) -> bool:
 
 
 @contextlib.contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limit_time(seconds: float) -> Iterator[None]:
     """Raise TestTimeout in the main thread when the time is over."""
     if not seconds or threading.current_thread() is not threading.main_thread():
         yield

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from devfix.pytest_gpus.lifted import doctests
-from devfix.pytest_gpus.lifted.order import RunOrder, TestTimeout, limited, read_order
+from devfix.pytest_gpus.lifted.order import RunOrder, TestTimeout, limit_time, read_order
 from devfix.pytest_gpus.lifted.scripts import ScriptFile
 from devfix.pytest_gpus.lifted.warm_ups import WarmUps
 from devfix.pytest_gpus.probe_bridge import probe
@@ -76,7 +76,7 @@ class LiftedTests:
         """End a test that runs for too long."""
         outcome: Any = None
         try:
-            with limited(self._order.timeout), self._warm_ups.call():
+            with limit_time(self._order.timeout), self._warm_ups.call():
                 outcome = yield
         except TestTimeout:
             pass  # it came between the test's end and ours
@@ -104,7 +104,9 @@ class LiftedTests:
         if self._warm_ups.is_running:
             return
         report = outcome.get_result()
-        error = _raised(call.excinfo.value) if call.excinfo is not None else None  # unittest's is there by now alone
+        error = (
+            _exception_of(call.excinfo.value) if call.excinfo is not None else None
+        )  # unittest's is there by now alone
         here = probe("session.state_snapshot")
         trace = here.failed_test(error) if here is not None and error is not None else None
         if here is None or not here.is_lifted():
@@ -113,9 +115,9 @@ class LiftedTests:
             report.user_properties.append((SILENT, silent))
         if not report.failed:
             return
-        kind, reason = here.blamed(trace, error) if trace is not None else _without_devices(error)
+        kind, reason = here.judge_failure(trace, error) if trace is not None else _without_devices(error)
         at = _place(trace, self.world.root) if trace is not None and kind == "finding" else ""
-        told = {"kind": kind, "reason": reason, "at": at, "served": here.served(error)}
+        told = {"kind": kind, "reason": reason, "at": at, "served": here.served_location(error)}
         report.user_properties.append((PROPERTY, told))
         if (folder := self._folder) is not None and trace is not None:
             told["trace"] = _write_trace(folder, trace, item)
@@ -161,7 +163,7 @@ class LiftedTests:
         if not sum(self._counts.values()):
             return
         here = probe("session.state_snapshot")
-        smoothed = here.smoothed() if here is not None else 0
+        smoothed = here.smoothed_count() if here is not None else 0
         line = terminalreporter.write_line
         terminalreporter.section("lifted tests (devfix)")
         line(
@@ -191,7 +193,7 @@ def _write_trace(folder: Path, trace: dict[str, Any], item: pytest.Item) -> str:
     return name
 
 
-def _raised(error: BaseException) -> BaseException:
+def _exception_of(error: BaseException) -> BaseException:
     """Return the exception that a doctest's example raised, where that is what failed it."""
     failures = getattr(error, "failures", None) or [error]
     inner = next((each.exc_info[1] for each in failures if getattr(each, "exc_info", None)), None)

@@ -33,7 +33,7 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
     root = config.rootpath
     if told_by.devfix_lift_scripts:
         told += {os.path.dirname(each) or each for each in told_by.file_or_dir if each.endswith(".py")}
-    folders = {*_named_folders(root), *_configured(config, names)}
+    folders = {*_named_folders(root), *_configured_folders(config, names)}
     files = []
     for each in told:
         path = os.path.normpath(config.invocation_params.dir / each)
@@ -77,7 +77,7 @@ def _named_folders(root: Path) -> Iterator[Path]:
                 below.remove(name)
 
 
-def _configured(config: pytest.Config, names: Sequence[str]) -> Iterator[Path]:
+def _configured_folders(config: pytest.Config, names: Sequence[str]) -> Iterator[Path]:
     for name in config.getini("testpaths"):
         for folder in config.rootpath.glob(name):
             is_suite = folder.is_dir() and folder != config.rootpath and not (folder / "__init__.py").exists()

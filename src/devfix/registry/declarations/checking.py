@@ -120,14 +120,14 @@ def _templates(path: str, fix: Fix) -> Iterator[Fault]:
 
 def _unbound(path: str, fix: Fix, family: Family) -> Iterator[Fault]:
     known = variables(fix.match) | _given_names(fix, places_of(fix, family))
-    written = {each for name, text in _said(fix) if name not in ("title", "reason") for each in variables(text)}
+    written = {each for name, text in _texts_of(fix) if name not in ("title", "reason") for each in variables(text)}
     # What a title speaks of is written: there is one change for each device.
     told = (
         (known - {"DEVICE"})
         | (written & {"DEVICE"})
         | ({"RESULT"} if not (fix.insert_before or fix.insert_after) else set())
     )
-    for name, text in _said(fix):
+    for name, text in _texts_of(fix):
         bound = told if name in ("title", "reason") else known
         for variable in sorted(variables(text) - bound):
             hint = f"`match` and this place bind {', '.join(f'${each}' for each in sorted(bound)) or 'none'}"
@@ -142,7 +142,7 @@ def _given_names(fix: Fix, places: tuple[Place, ...]) -> set[str]:
     return given if {Place.FILE, Place.FAILURE} & set(places) else given | {"TENSOR"}
 
 
-def _said(fix: Fix) -> Iterator[tuple[str, str]]:
+def _texts_of(fix: Fix) -> Iterator[tuple[str, str]]:
     yield from (("replace", fix.replace), ("title", fix.title), ("reason", fix.reason))
     yield from ((f"set-argument.{name}", text) for name, text in fix.set_argument.items())
     for name in ("insert_before", "insert_after"):

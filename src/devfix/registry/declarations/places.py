@@ -54,7 +54,7 @@ def call_of(site: Site) -> cst.Call | None:
 def names_of(fix: Fix, site: Site) -> list[str]:
     """Return the names of the tensor at a site that have the attribute that a fix is about, or are assigned."""
     found = [each for each in site.expressions if not fix.attribute or _is_attribute(each, fix.attribute)]
-    return _assigned(site, found) if fix.assigned else found
+    return _assigned_names(site, found) if fix.assigned else found
 
 
 def _sites(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Site]:
@@ -113,13 +113,13 @@ def _tensors(fix: Fix, site: Site) -> Iterator[cst.BaseExpression | None]:
         yield None
     elif fix.replace and not fix.match:
         yield from (node for name in names_of(fix, site) for node in site.occurrences(name)[:1])
-    elif any("TENSOR" in variables(each) for each in _said(fix)):
+    elif any("TENSOR" in variables(each) for each in _texts_of(fix)):
         yield from (expression(name) for name in names_of(fix, site))
     else:
         yield None
 
 
-def _said(fix: Fix) -> tuple[str, ...]:
+def _texts_of(fix: Fix) -> tuple[str, ...]:
     written = (fix.match, fix.replace, *texts(fix.insert_before), *texts(fix.insert_after))
     return (*written, *fix.set_argument.values(), fix.title)
 
@@ -130,7 +130,7 @@ def _is_attribute(expression: str, patterns: Texts) -> bool:
     return bool(owner) and any(fnmatchcase(expression if "." in each else name, each) for each in texts(patterns))
 
 
-def _assigned(site: Site, names: Iterable[str]) -> list[str]:
+def _assigned_names(site: Site, names: Iterable[str]) -> list[str]:
     """Return the names that the function around a site assigns or updates in place.
 
     An element by a variable key is named as it is written there.

@@ -67,7 +67,7 @@ class Document:
 
     def declaration(self, options: Mapping[str, Any]) -> Declaration:
         """Return what the file says for these values of its options. Raises RuleError for data of another form."""
-        data = _resolved(self.data, options, self._error)
+        data = _resolve_options(self.data, options, self._error)
         try:
             found: Declaration = convert(data, Declaration)
         except ValidationError as error:
@@ -78,16 +78,18 @@ class Document:
         return RuleError(f"{self.path}:{line_at(self.text, fault.path)}: {fault.what}")
 
 
-def _resolved(value: Any, options: Mapping[str, Any], error: Callable[[Fault], RuleError], path: str = "$") -> Any:
+def _resolve_options(
+    value: Any, options: Mapping[str, Any], error: Callable[[Fault], RuleError], path: str = "$"
+) -> Any:
     """Return a value with those of options in place of `{ option = "name" }`."""
     if isinstance(value, Mapping):
         if value.keys() == {"option"} and path != "$.options":
             if value["option"] not in options:
                 raise error(Fault(path, f"unknown option {value['option']!r}; {_near(value['option'], options)}"))
             return options[value["option"]]
-        return {key: _resolved(each, options, error, f"{path}.{key}") for key, each in value.items()}
+        return {key: _resolve_options(each, options, error, f"{path}.{key}") for key, each in value.items()}
     if isinstance(value, list):
-        return [_resolved(each, options, error, f"{path}[{number}]") for number, each in enumerate(value)]
+        return [_resolve_options(each, options, error, f"{path}[{number}]") for number, each in enumerate(value)]
     return value
 
 

@@ -39,20 +39,20 @@ def propose_changes(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[C
     """Yield the changes of a fix, best first."""
     for spot in find_spots(fix, at, ctx):
         for edit in edits_of(fix):
-            yield from _rated(fix, spot, _edited(fix, edit, ctx, spot))
+            yield from _rate_changes(fix, spot, _apply_edit(fix, edit, ctx, spot))
         if not edits_of(fix):
             for bound in _bindings(fix, spot):
                 yield from _write(fix, spot, bound)
 
 
-def _rated(fix: Fix, spot: Spot, found: Iterable[Change]) -> Iterator[Change]:
+def _rate_changes(fix: Fix, spot: Spot, found: Iterable[Change]) -> Iterator[Change]:
     """Yield changes with what a fix says of their safety and reason."""
     reason = fill_text(fix.reason, _codes(spot.bound))
     for each in found:
         yield replace(each, safety=fix.safety or each.safety, reason=reason or each.reason)
 
 
-def _edited(fix: Fix, edit: Edit, ctx: Context, spot: Spot) -> Iterator[Change]:
+def _apply_edit(fix: Fix, edit: Edit, ctx: Context, spot: Spot) -> Iterator[Change]:
     """Yield the changes of an edit of the SDK."""
     site = spot.site
     if edit is Edit.COPY_TO_HOST:

@@ -59,25 +59,25 @@ def case_of(command: str) -> Case:
     if not path.is_file():
         raise UserError(f"{command}: there is no program {path}")
     whole = program_case(path)
-    files = {name: whole.before[name] for name in _reached(path.name, whole.before)}
+    files = {name: whole.before[name] for name in _reachable_files(path.name, whole.before)}
     if PROGRAM in files and path.name != PROGRAM:
         raise UserError(f"{command}: imports a module {PROGRAM}, which is the name of a case's program: rename that")
     program = files.pop(path.name)
     return replace(whole, before={PROGRAM: program, **files}, program=PROGRAM)
 
 
-def _reached(program: str, files: Mapping[str, bytes]) -> set[str]:
+def _reachable_files(program: str, files: Mapping[str, bytes]) -> set[str]:
     """Return the files that a program imports, directly or through others, and the program itself."""
     seen, waiting = {program}, [program]
     while waiting:
-        for name in _imported(waiting.pop(), files):
+        for name in _imported_files(waiting.pop(), files):
             if name not in seen:
                 seen.add(name)
                 waiting.append(name)
     return seen
 
 
-def _imported(path: str, files: Mapping[str, bytes]) -> Iterator[str]:
+def _imported_files(path: str, files: Mapping[str, bytes]) -> Iterator[str]:
     try:
         tree = ast.parse(files[path])
     except (SyntaxError, ValueError):

@@ -80,7 +80,7 @@ def _module(file: Path, ids: dict[str, Path]) -> Iterator[LintFinding]:
         rule = rule_at(file)
         page = read_page(rule.page)
     except RuleError as error:
-        line, what = _parted(str(error), file)
+        line, what = _split_location(str(error), file)
         yield LintFinding(file, line, what)
         return
     except PageError as error:
@@ -92,7 +92,7 @@ def _module(file: Path, ids: dict[str, Path]) -> Iterator[LintFinding]:
         yield LintFinding(rule.page, 0, problem.what)
 
 
-def _parted(error: str, file: Path) -> tuple[int, str]:
+def _split_location(error: str, file: Path) -> tuple[int, str]:
     """Return the line and the rest of an error that begins with its file, and may have a line."""
     found = re.match(rf"{re.escape(str(file.resolve()))}(?::(\d+))?: ", error)
     return (int(found[1] or 0), error[found.end() :]) if found else (0, error)
@@ -101,7 +101,7 @@ def _parted(error: str, file: Path) -> tuple[int, str]:
 def _accesses(file: Path, tree: ast.Module) -> Iterator[LintFinding]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for name in _imported(node):
+            for name in _imported_modules(node):
                 if why := FORBIDDEN.get(name.partition(".")[0]):
                     yield LintFinding(file, node.lineno, f"{why} ({name}): a rule only looks at failures and sources")
         if isinstance(node, ast.Call):
@@ -113,7 +113,7 @@ def _accesses(file: Path, tree: ast.Module) -> Iterator[LintFinding]:
                 yield LintFinding(file, node.lineno, f"{why} (`{called}`): a rule only looks at failures and sources")
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+def _imported_modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [node.module or ""] if not node.level else []

@@ -48,14 +48,14 @@ def update_page(rule: Rule, bench: Bench, accept: Callable[[BlockUpdate], bool])
     page = read_page(rule.page)
     found = list(updates(page, bench.check_all([(rule, case) for case in page.cases])))
     kept = [update for update in found if not update.overwrites or accept(update)]
-    text = updated(page, kept)
+    text = update_text(page, kept)
     if text == page.text:
         return False
     rule.page.write_bytes(text.encode())
     return True
 
 
-def updated(page: Page, chosen: Iterable[BlockUpdate]) -> str:
+def update_text(page: Page, chosen: Iterable[BlockUpdate]) -> str:
     """Return the page's text with updates."""
     lines = page.text.split("\n")
     for update in sorted(chosen, key=lambda each: (each.start, each.stop, each.new), reverse=True):

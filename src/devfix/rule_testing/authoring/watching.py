@@ -8,7 +8,7 @@ from pathlib import Path
 
 from devfix.errors import RuleError
 from devfix.registry import Rule
-from devfix.registry.reloading import forget, reloaded
+from devfix.registry.reloading import forget, reload_rule
 from devfix.rule_testing.checking.page_check import Started
 from devfix.rule_testing.checking.preview import Preview
 from devfix.rule_testing.checking.runner import Bench
@@ -54,7 +54,7 @@ class Watched:
         problems = []
         for path in sorted(reload):
             try:
-                self.rules[path] = reloaded(self.rules[path])
+                self.rules[path] = reload_rule(self.rules[path])
             except RuleError as error:
                 problems.append(str(error))
                 concerned.discard(path)

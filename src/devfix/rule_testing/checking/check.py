@@ -38,7 +38,7 @@ def check(rule: Rule, case: Case, observer: CaseRunner) -> Result:
     proposal = proposal_for(rule, case, run.failure)
     runs = CaseRuns(case, observer)
     if not problems:  # what follows from another failure than the page's does not show anything about the page
-        problems = [*map(Problem, proposal.notes), *_judged(case, runs, run, proposal)]
+        problems = [*map(Problem, proposal.notes), *_judge_changes(case, runs, run, proposal)]
     first = proposal.patches[0] if proposal.patches else None
     return Result(
         rule=rule.id,
@@ -71,7 +71,7 @@ def second_look(case: Case, observer: CaseRunner, failure: Failure) -> Failure:
     return replace(again.failure, scopes=again.watched) if again.failure else failure
 
 
-def _judged(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterator[Problem]:
+def _judge_changes(case: Case, runs: CaseRuns, run: Run, proposal: Proposal) -> Iterator[Problem]:
     diagnoses, patches = proposal.diagnoses, proposal.patches
     if case.after is None:
         for patch in patches[:1]:

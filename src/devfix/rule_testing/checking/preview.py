@@ -24,11 +24,11 @@ class Preview:
         if self.proposal is None:
             lines += [f"    does not fail on a device: {self.ending}"]
         else:
-            lines += [f"    {line}" for line in _proposed(self.case, self.proposal)]
+            lines += [f"    {line}" for line in _show_proposal(self.case, self.proposal)]
         return "\n".join(line.rstrip() for line in lines)
 
 
-def _proposed(case: Case, proposal: Proposal) -> list[str]:
+def _show_proposal(case: Case, proposal: Proposal) -> list[str]:
     lines = list(proposal.notes)
     for diagnosis in proposal.diagnoses:
         lines.append(f"blamed ({diagnosis.finding.confidence.word}): {diagnosis.finding.reason}")

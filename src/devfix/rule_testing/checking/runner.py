@@ -27,7 +27,7 @@ from devfix.rule_testing.checking.proposal import claimed_by, proposal_for
 from devfix.rule_testing.checking.results import Problem, Result
 from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.recording.case_runner import CaseRunner
-from devfix.rule_testing.recording.fingerprint import installed
+from devfix.rule_testing.recording.fingerprint import installed_packages
 from devfix.rule_testing.recording.runs import RecordedRuns
 from devfix.rule_testing.recording.shared_replays import NotRecorded, SharedReplays, are_worth_sharing
 
@@ -39,7 +39,7 @@ JOBS = 2
 
 def check_torch(python: Path) -> None:
     """Raise UserError if an interpreter has no torch that the bench can use."""
-    installed(python)
+    installed_packages(python)
 
 
 class Bench:

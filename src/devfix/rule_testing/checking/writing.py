@@ -8,12 +8,12 @@ from devfix.rule_testing.checking.page_check import Judgement
 from devfix.rule_testing.checking.results import Problem, Result
 
 
-def written(result: Result) -> str:
+def format_problems(result: Result) -> str:
     """Return what is wrong with a case, one problem below the other, with the evidence indented."""
     return "\n".join([*_lines(result.problems, ""), *(f"note: {remark}" for remark in result.remarks)])
 
 
-def judged(judgement: Judgement) -> str:
+def format_judgement(judgement: Judgement) -> str:
     """Return a rule and its cases, one line each, with the problems of those that failed."""
     lines = [judgement.rule.id, *_lines(judgement.problems, "  FAIL  ")]
     for result in judgement.results:
@@ -23,11 +23,11 @@ def judged(judgement: Judgement) -> str:
         lines += [f"  {word}  {result.case.name}{why}", *_lines(result.problems, "        ")]
         lines += [f"        note: {remark}" for remark in result.remarks]
         if result.output:
-            lines += ["        printed by the rule:", *_indented(result.output.rstrip("\n"), 12)]
+            lines += ["        printed by the rule:", *_indent(result.output.rstrip("\n"), 12)]
     return "\n".join(lines)
 
 
-def summed(
+def format_totals(
     judgements: Sequence[Judgement], seconds: float, broken: int = 0, runs: tuple[int, int] | None = None
 ) -> str:
     """Return how many rules and cases there were, how many failed, how many modules are not rules, and the time.
@@ -48,8 +48,8 @@ def _lines(problems: Sequence[Problem], start: str) -> Iterator[str]:
     for problem in problems:
         yield start + problem.what
         if problem.shown:
-            yield from _indented(problem.shown, len(start) + 4)
+            yield from _indent(problem.shown, len(start) + 4)
 
 
-def _indented(text: str, columns: int) -> Iterator[str]:
+def _indent(text: str, columns: int) -> Iterator[str]:
     return (f"{' ' * columns}{line}".rstrip() for line in text.split("\n"))

@@ -15,7 +15,7 @@ from devfix.rule_testing.pages.case import Case
 from devfix.rule_testing.pages.page import PageError, read_page
 
 
-def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
+def select_targets(targets: Sequence[str], catalog: Catalog) -> Catalog:
     """Return the rules that targets name, each once, in order; the whole catalog without targets.
 
     A target is a path (a page, a module, a pack's folder or a folder of packs), a rule's id, or a pack. The path of an
@@ -28,7 +28,7 @@ def chosen(targets: Sequence[str], catalog: Catalog) -> Catalog:
     found: dict[Path, Rule] = {}
     problems = Notes()
     for target in targets:
-        for rule in _named(target, catalog, known, problems):
+        for rule in _select_target(target, catalog, known, problems):
             found[rule.path.resolve()] = rule
     _refuse_twins(found.values())
     return Catalog(tuple(found.values()), tuple(problems))
@@ -73,7 +73,7 @@ def cases_of(rule: Rule) -> Sequence[Case]:
         return ()
 
 
-def _named(target: str, catalog: Catalog, known: dict[Path, Rule], problems: Notes) -> Iterator[Rule]:
+def _select_target(target: str, catalog: Catalog, known: dict[Path, Rule], problems: Notes) -> Iterator[Rule]:
     if not Path(target).exists():
         if target.endswith((*SUFFIXES, ".md")):
             raise UserError(f"{target}: no such file")

@@ -73,8 +73,8 @@ def run_case(submission: Submission, bench: Bench, folder: Path) -> Answer:
     except DevfixError as error:
         return _with(answer, rule_error=str(error).replace(f"{folder}/", ""))
     proposal = proposal_for(rule, case, failure)
-    verified = _verified(rule, case, failure, proposal, bench) if submission.verify else None
-    return _with(_proposed(answer, case, proposal), verified=verified)
+    verified = _find_problems(rule, case, failure, proposal, bench) if submission.verify else None
+    return _with(_add_proposal(answer, case, proposal), verified=verified)
 
 
 def _rule(submission: Submission, folder: Path) -> Rule:
@@ -89,7 +89,7 @@ def _rule(submission: Submission, folder: Path) -> Rule:
         raise type(error)(str(error).replace(f"{path.resolve()}", path.name)) from error
 
 
-def _proposed(answer: Answer, case: Case, proposal: Proposal) -> Answer:
+def _add_proposal(answer: Answer, case: Case, proposal: Proposal) -> Answer:
     findings = [f"({each.finding.confidence.word}) {each.finding.reason}" for each in proposal.diagnoses]
     changes = (
         ShownChange(each.title, str(each.safety), differences(case.before, files_after(case, each), "before", "change"))
@@ -105,7 +105,7 @@ def _proposed(answer: Answer, case: Case, proposal: Proposal) -> Answer:
     )
 
 
-def _verified(rule: Rule, case: Case, failure: Failure, proposal: Proposal, bench: Bench) -> tuple[str, ...]:
+def _find_problems(rule: Rule, case: Case, failure: Failure, proposal: Proposal, bench: Bench) -> tuple[str, ...]:
     """Return what is wrong with the changes, as `devfix test` says it of a case whose `after` is the first of them."""
     if not proposal.patches:
         return ()

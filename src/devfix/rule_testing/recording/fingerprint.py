@@ -32,7 +32,7 @@ def fingerprint(python: Path) -> str:
 
     Raises UserError if the interpreter has no torch.
     """
-    lines = [installed(python), *(f"{name}={value}" for name, value in sorted(_variables().items()))]
+    lines = [installed_packages(python), *(f"{name}={value}" for name, value in sorted(_variables().items()))]
     digest = hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogateescape"), digest_size=20)
     for part in PARTS:
         path = _DEVFIX / part
@@ -41,7 +41,7 @@ def fingerprint(python: Path) -> str:
     return digest.hexdigest()
 
 
-def installed(python: Path) -> str:
+def installed_packages(python: Path) -> str:
     """Return what is installed for an interpreter. Raises UserError unless that has torch, which cases need."""
     command = (str(python), "-c", _INSTALLED.read_text("utf-8"))
     done = run_program(command, Path("/"), child_environment(), SECONDS)

@@ -44,14 +44,14 @@ def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator
         return
     for text in spot.expressions:
         if text.isidentifier() and occurrences(file, root, text):
-            yield from _unpacked(diagnosis, spot, file, root, text)
+            yield from _move_unpacked(diagnosis, spot, file, root, text)
         elif (match := ELEMENT.fullmatch(text)) is not None:
-            yield from _held(diagnosis, spot, file, root, match[1])
+            yield from _move_elements(diagnosis, spot, file, root, match[1])
         else:
             yield from move_fields(diagnosis, spot, source, text)
 
 
-def _unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
+def _move_unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
     statement = _unpacking_statement(file, root, name)
     if statement is None:
         return
@@ -105,7 +105,7 @@ def _move_names(
     return insert_after(file, around, [line]) if around is not None else None
 
 
-def _held(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
+def _move_elements(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
     elements = [each for each in spot.scope if (match := ELEMENT.fullmatch(each.expression)) and match[1] == whole]
     tensors = [each for each in elements if each.kind == "tensor"]
     function = file.function_of(root)

@@ -14,7 +14,7 @@ from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_operand
 from devfix.sdk.trace.sites import FixSite
-from devfix.source import File, Sources, last_name, normalised
+from devfix.source import File, Sources, last_name, normalize
 from devfix.source.edits.device_arguments import device_text
 from devfix.source.edits.expressions import is_move, move_to
 from devfix.source.queries.bound_names import is_bound
@@ -62,13 +62,13 @@ def move_added(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator
         return
     statement = file.statement_of(root)
     kept = [each.expression for each in names_in(peer, spot.frame)]
-    target, value = _added(file, statement) if statement is not None else ("", None)
+    target, value = _target_and_value(file, statement) if statement is not None else ("", None)
     if value is None or target not in kept or not _runs_at(file, value, root) or FOLLOWER.fullmatch(operand.argument):
         return
     if is_move(value) or file.code(value) in [each.expression for each in names_in(operand, spot.frame)]:
         return
     below = _added_below(file, statement, spot, target, (operand.device, peer.device))
-    own = [f"{target}.device"] if isinstance(_written(file, value), cst.Subscript) else []
+    own = [f"{target}.device"] if isinstance(_assignment_target(file, value), cst.Subscript) else []
     for anchor in dict.fromkeys([*own, *device_expressions(diagnosis, spot, file)]):
         every = move_at(file, value, anchor, below) if below else None
         if every is not None:
@@ -109,7 +109,7 @@ def is_keyed(file: File, node: cst.CSTNode, text: str) -> bool:
     return (
         text.endswith("]")
         and isinstance(node, cst.Subscript)
-        and normalised(file.code(node.value)) == normalised(text.rpartition("[")[0])
+        and normalize(file.code(node.value)) == normalize(text.rpartition("[")[0])
         and len(node.slice) == 1
         and isinstance(index := node.slice[0].slice, cst.Index)
         and any(isinstance(each, cst.Name) for each in file.within(index.value))
@@ -157,15 +157,15 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
 
 def _runs_at(file: File, value: cst.BaseExpression, root: cst.CSTNode) -> bool:
     """Return whether an assignment runs at a node: the statement, its part, or the element that it writes."""
-    return any(root is each for each in (file.statement_of(value), file.parent(value), _written(file, value)))
+    return any(root is each for each in (file.statement_of(value), file.parent(value), _assignment_target(file, value)))
 
 
-def _written(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
+def _assignment_target(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
     assigned = file.parent(value)
     return assigned.targets[0].target if isinstance(assigned, cst.Assign) else None
 
 
-def _added(file: File, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression | None]:
+def _target_and_value(file: File, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression | None]:
     """Return the target of `total += value`, of another operator so, or of `table[i] = value`, and the value.
 
     Returns ("", None) if it is none of these.
@@ -192,7 +192,7 @@ def _added_below(
     tensors = {each.expression: each.device for each in spot.scope if each.kind == "tensor"}
     found = []
     for each in islice(dropwhile(lambda above: above is not statement, body), 1, None):
-        other, value = _added(file, each)
+        other, value = _target_and_value(file, each)
         if value is None or tensors.get(other) != right or other.rpartition(".")[0] != target.rpartition(".")[0]:
             continue
         read = (node for name, device in tensors.items() if device == wrong for node in file.find(value, name))

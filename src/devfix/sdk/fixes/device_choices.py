@@ -122,7 +122,7 @@ def _choosing(file: File, kinds: Sequence[str]) -> Iterator[tuple[str, str]]:
     functions = set()
     for node in file.module.body:
         if isinstance(node, cst.FunctionDef) and _DEVICE.search(node.name.value) and not parameters(node):
-            if _asks_for(file.code(node), kinds) and any(_returned(file, node)):
+            if _asks_for(file.code(node), kinds) and any(_returns_of(file, node)):
                 functions.add(f"{node.name.value}()")
                 yield node.name.value, f"{node.name.value}()"
         elif isinstance(node, cst.SimpleStatementLine):
@@ -133,7 +133,7 @@ def _choosing(file: File, kinds: Sequence[str]) -> Iterator[tuple[str, str]]:
                         yield target.value, target.value
 
 
-def _returned(file: File, function: cst.FunctionDef) -> Iterator[cst.Return]:
+def _returns_of(file: File, function: cst.FunctionDef) -> Iterator[cst.Return]:
     return (each for each in file.within(function) if isinstance(each, cst.Return) and each.value is not None)
 
 

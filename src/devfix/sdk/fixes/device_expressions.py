@@ -53,7 +53,7 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
     line = diagnosis.failure.frames[frame].place.line if frame is not None else 0  # what is in scope is of that line
     given = {each.expression for each in spot.scope if each.type == "Property"}
     scored = [
-        (score + _rated(file, node, text, text in given), len(text), text)
+        (score + _score(file, node, text, text in given), len(text), text)
         for score, text in _texts(diagnosis, spot, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
         if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
@@ -66,7 +66,7 @@ def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: i
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
-def _rated(file: File, node: cst.CSTNode, text: str, is_property: bool) -> float:
+def _score(file: File, node: cst.CSTNode, text: str, is_property: bool) -> float:
     """Return the penalty of an expression less its bonus; what its function does not know is in the style of others.
 
     A tensor whose size or type the node at the site reads is what the node's result is made for.

@@ -17,7 +17,7 @@ from devfix.source.queries.reading import assignments, parameters
 NAMES = 4  # at most, followed from one assignment to the next
 
 
-def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources) -> ScopeVariable | None:
+def find_followed(failure: Failure, places: Sequence[SourceLocation], source: Sources) -> ScopeVariable | None:
     """Return the tensor whose device decided where another one was created, through names and function calls.
 
     This is `x` for `zeros(3, device=x.device)`, `zeros(3).to(x.device)`, `zeros_like(x)` and `x.new_zeros(3)`. For
@@ -25,7 +25,7 @@ def followed(failure: Failure, places: Sequence[SourceLocation], source: Sources
     `zeros(3, device=self.device)` the assignment in the class. `places` starts with the call that creates the tensor,
     as in an event. Returns None if the device was named otherwise.
 
-    >>> followed(failure, last_placement(failure.operands[1]).places, source) is None
+    >>> find_followed(failure, last_placement(failure.operands[1]).places, source) is None
     True
     """
     expression: cst.BaseExpression | None = None

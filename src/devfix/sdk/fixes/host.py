@@ -10,7 +10,7 @@ from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.trace.operands import blamed_operand, names_in
-from devfix.source import File, Sources, normalised
+from devfix.source import File, Sources, normalize
 from devfix.source.edits.expressions import expression, move_to
 
 HOST = '"cpu"'
@@ -39,7 +39,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     lists = [
         value
         for value in given
-        if any(normalised(each.expression).startswith(f"{normalised(file.code(value))}[") for each in held)
+        if any(normalize(each.expression).startswith(f"{normalize(file.code(value))}[") for each in held)
     ]
     around = [value for value in given if _is_computed_in(diagnosis, file, value, {each.expression for each in held})]
     # A tensor without a name here is the result of one of the calls, not another argument.

@@ -50,7 +50,7 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     )
     own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == spot.frame}
     unnamed = [] if own_names & set(named) else _called_operand(diagnosis, spot, file, root)
-    updated = _updated(root)
+    updated = _updated_target(root)
     if updated is not None and file.code(updated) in spot.expressions:
         anchors = device_expressions(diagnosis, spot, file)
         yield from filter(None, (_updated_there(file, updated, each) for each in anchors))
@@ -190,7 +190,7 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Ch
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
 
 
-def _updated(root: cst.CSTNode) -> cst.BaseExpression | None:
+def _updated_target(root: cst.CSTNode) -> cst.BaseExpression | None:
     """Return what a statement updates: `total` of `total += value` and of `total[i] += value`."""
     line = root.body[0] if isinstance(root, cst.SimpleStatementLine) else root
     target: cst.BaseExpression | None = line.target if isinstance(line, cst.AugAssign) else None

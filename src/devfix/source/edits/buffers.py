@@ -72,7 +72,7 @@ def register_parts(file: File, assignment: cst.Assign, names: Container[str]) ->
         return []
     if any(isinstance(each, cst.StarredElement) for each in value.elements):
         return []
-    return [_given(file, one, other.value, names) for one, other in zip(parts, value.elements, strict=True)]
+    return [_assignment_line(file, one, other.value, names) for one, other in zip(parts, value.elements, strict=True)]
 
 
 def _register_returned(
@@ -90,11 +90,11 @@ def _register_returned(
         while any(is_read(file, node) or is_given(file, node) for node in file.find(scope, local)):
             local += "_"
         targets.append(local)
-        lines.append(_given(file, each, cst.Name(local), names))
+        lines.append(_assignment_line(file, each, cst.Name(local), names))
     return [f"{', '.join(targets)} = {file.code(value)}", *lines] if lines else []
 
 
-def _given(file: File, target: cst.BaseExpression, value: cst.BaseExpression, names: Container[str]) -> str:
+def _assignment_line(file: File, target: cst.BaseExpression, value: cst.BaseExpression, names: Container[str]) -> str:
     """Return the line that assigns a value to an attribute, or registers it if it is one of the names."""
     assert isinstance(target, cst.BaseAssignTargetExpression)
     plain = cst.Assign([cst.AssignTarget(target)], value)

@@ -170,20 +170,20 @@ def _values(file: File, node: cst.Name | cst.Attribute) -> Iterator[cst.BaseExpr
     text = file.code(node)
     function = file.function_of(node)
     if isinstance(node, cst.Attribute):
-        yield from _assigned(file, text, file.class_of(node) if text.startswith("self.") else file.module)
+        yield from _assigned_values(file, text, file.class_of(node) if text.startswith("self.") else file.module)
         return
     if function is not None:
         parameter = next((each for each in parameter_nodes(function) if each.name.value == text), None)
-        inside = list(_assigned(file, text, function))
+        inside = list(_assigned_values(file, text, function))
         if parameter is not None or inside:
             yield from inside
             if parameter is not None and parameter.default is not None:
                 yield parameter.default
             return
-    yield from (value for value in _assigned(file, text) if file.function_of(value) is None)
+    yield from (value for value in _assigned_values(file, text) if file.function_of(value) is None)
 
 
-def _assigned(file: File, text: str, scope: cst.CSTNode | None = None) -> Iterator[cst.BaseExpression]:
+def _assigned_values(file: File, text: str, scope: cst.CSTNode | None = None) -> Iterator[cst.BaseExpression]:
     for each in assignments(file, text, scope):
         if each.value is not None:
             yield each.value

@@ -113,7 +113,7 @@ def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
     ('(a + b).to(x.device)', 'a.to(dtype=torch.half, device=device)')
     """
     if isinstance(node, cst.Call) and last_name(node.func) == "to" and isinstance(node.func, cst.Attribute):
-        merged = _merged(node, device)
+        merged = _merge_device(node, device)
         if merged is not None:
             return merged
     return call_method(node, "cpu") if device in ('"cpu"', "'cpu'") else call_method(node, "to", device)
@@ -125,7 +125,7 @@ def call_method(node: cst.BaseExpression, method: str, *arguments: str) -> cst.C
     >>> code(call_method(expression("loss"), "cpu")), code(call_method(expression("-x"), "type_as", "y"))
     ('loss.cpu()', '(-x).type_as(y)')
     """
-    inner = node if isinstance(node, ATOMS) or node.lpar else _parenthesised(node)
+    inner = node if isinstance(node, ATOMS) or node.lpar else _add_parentheses(node)
     function = cst.Attribute(value=inner, attr=cst.Name(method))
     return cst.Call(func=function, args=[cst.Arg(expression(each)) for each in arguments])
 
@@ -167,7 +167,7 @@ def _is_dtype(given: cst.Arg) -> bool:
     return named == "dtype" or (not named and DTYPE.search(code(given.value)) is not None)
 
 
-def _merged(call: cst.Call, device: str) -> cst.Call | None:
+def _merge_device(call: cst.Call, device: str) -> cst.Call | None:
     """Return `.to(dtype)` with the device added; None if the call is not only a cast."""
     first = call.args[0] if call.args else None
     if first is None or argument(call, "device") or any(each.star for each in call.args):
@@ -189,5 +189,5 @@ def _tight() -> cst.AssignEqual:
     return cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 
 
-def _parenthesised(node: cst.BaseExpression) -> cst.BaseExpression:
+def _add_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from devfix.source import code
-from devfix.source.queries.naming import imported, is_import
+from devfix.source.queries.naming import imported_names, is_import
 
 Whitespace = cst.SimpleWhitespace | cst.ParenthesizedWhitespace
 
@@ -31,7 +31,7 @@ def with_import(module: cst.Module, name: str, member: str | None = None) -> cst
     )
     <BLANKLINE>
     """
-    if (f"{name}.{member}" if member else name, member or name) in imported(module):
+    if (f"{name}.{member}" if member else name, member or name) in imported_names(module):
         return module
     joined = _with_joined(module, name, member) if member else None
     text = f"from {name} import {member}" if member else f"import {name}"
@@ -86,9 +86,9 @@ def _with_member(statement: cst.ImportFrom, member: str) -> cst.ImportFrom:
     last, right = names[-1], statement.rpar
     if isinstance(last.comma, cst.Comma):  # what ends the list stays at its end, except for the last name's comment
         new = new.with_changes(comma=last.comma.with_changes(whitespace_after=_plain(last.comma.whitespace_after)))
-        comma = between.with_changes(whitespace_after=_commented(between, last.comma.whitespace_after))
+        comma = between.with_changes(whitespace_after=_with_comment(between, last.comma.whitespace_after))
     elif right is not None:
-        comma = between.with_changes(whitespace_after=_commented(between, right.whitespace_before))
+        comma = between.with_changes(whitespace_after=_with_comment(between, right.whitespace_before))
         right = right.with_changes(whitespace_before=_plain(right.whitespace_before))
     else:
         comma = between
@@ -127,7 +127,7 @@ def _plain(space: cst.BaseParenthesizableWhitespace) -> Whitespace:
     return space
 
 
-def _commented(comma: cst.Comma, other: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
+def _with_comment(comma: cst.Comma, other: cst.BaseParenthesizableWhitespace) -> cst.BaseParenthesizableWhitespace:
     """Return the whitespace after a comma with the comment at the end of the line that another has."""
     space = comma.whitespace_after
     if not isinstance(other, cst.ParenthesizedWhitespace) or other.first_line.comment is None:

@@ -31,8 +31,8 @@ def insert_before(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> c
     if found is None:
         return None
     parent, index, old = found
-    new = _parsed(lines)
-    above, own = _parted(old)
+    new = _parse_lines(lines)
+    above, own = _split_leading_lines(old)
     new[0] = new[0].with_changes(leading_lines=above)
     old = old.with_changes(leading_lines=own)
     return _with_body(file, parent, [*parent.body[:index], *new, old, *parent.body[index + 1 :]])
@@ -52,7 +52,7 @@ def insert_after(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cs
     if found is None:
         return None
     parent, index, _ = found
-    return _with_body(file, parent, [*parent.body[: index + 1], *_parsed(lines), *parent.body[index + 1 :]])
+    return _with_body(file, parent, [*parent.body[: index + 1], *_parse_lines(lines), *parent.body[index + 1 :]])
 
 
 def replace_statement(file: File, statement: cst.CSTNode, lines: Sequence[str]) -> cst.Module | None:
@@ -70,7 +70,7 @@ def replace_statement(file: File, statement: cst.CSTNode, lines: Sequence[str]) 
     if found is None:
         return None
     parent, index, old = found
-    new = _parsed(lines)
+    new = _parse_lines(lines)
     new[0] = new[0].with_changes(leading_lines=old.leading_lines)
     if isinstance(old, cst.SimpleStatementLine) and isinstance(new[-1], cst.SimpleStatementLine):
         new[-1] = new[-1].with_changes(trailing_whitespace=old.trailing_whitespace)
@@ -108,7 +108,7 @@ def remove_statement(file: File, statement: cst.CSTNode) -> cst.Module | None:
         return None
     parent, index, _ = found
     body = [*parent.body[:index], *parent.body[index + 1 :]]
-    return _with_body(file, parent, body or _parsed(["pass"]))
+    return _with_body(file, parent, body or _parse_lines(["pass"]))
 
 
 def add_method(file: File, holder: cst.ClassDef, lines: Sequence[str], after: str = "") -> cst.Module | None:
@@ -142,7 +142,7 @@ def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | N
     return parent, next(index for index, each in enumerate(parent.body) if each is statement), statement
 
 
-def _parted(statement: Line) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.EmptyLine]]:
+def _split_leading_lines(statement: Line) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.EmptyLine]]:
     """Return the lines above a statement that stay above inserted ones, and those that stay with it."""
     lines = statement.leading_lines
     if isinstance(statement, cst.SimpleStatementLine):
@@ -151,7 +151,7 @@ def _parted(statement: Line) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.Empt
     return lines[:blank], lines[blank:]
 
 
-def _parsed(lines: Sequence[str]) -> list[Line]:
+def _parse_lines(lines: Sequence[str]) -> list[Line]:
     # Without the file's own configuration: what is indented by four spaces here is indented there as all of the file.
     return [cst.parse_statement(line) for line in lines]
 

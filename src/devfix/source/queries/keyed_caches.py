@@ -49,15 +49,15 @@ def keyed_caches(file: File, function: cst.FunctionDef) -> Iterator[KeyedCache]:
     >>> [(each.holder, each.key, len(each.keys)) for each in keyed_caches(file, file.module.body[1])]
     [('known', 'n', 3)]
     """
-    stored = [each for node in file.within(function) for each in _stored(file, node)]
+    stored = [each for node in file.within(function) for each in _stores_in(file, node)]
     for holder, key, value in stored:
         text, whole = file.code(key), file.code(holder)
         is_once = sum(file.code(other) == whole for other, _, _ in stored) == 1
-        if not is_once or not _outlives(file, function, holder) or OTHER.search(_made(file, holder)):
+        if not is_once or not _outlives(file, function, holder) or OTHER.search(_dictionary_code(file, holder)):
             continue
         keys = [_key(file, node) for node in _uses(file, holder) if not _is_of_all(file, node)]
         inside = [each for each in keys if each is not None and file.function_of(each) is function]
-        computed = _computed(file, function, value)
+        computed = _stored_expression(file, function, value)
         names = _names(file, function, whole)
         if (
             len(inside) == len(keys)
@@ -70,7 +70,7 @@ def keyed_caches(file: File, function: cst.FunctionDef) -> Iterator[KeyedCache]:
             yield KeyedCache(file, function, whole, text, tuple(inside), computed)
 
 
-def _stored(
+def _stores_in(
     file: File, node: cst.CSTNode
 ) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression]]:
     """Yield the dictionary, the key and the value of `cache[key] = value` and of `cache.setdefault(key, value)`."""
@@ -104,7 +104,7 @@ def _outlives(file: File, function: cst.FunctionDef, holder: cst.BaseExpression)
     return not is_local(function, root.value) or root.value in parameters(function)[:1]
 
 
-def _made(file: File, holder: cst.BaseExpression) -> str:
+def _dictionary_code(file: File, holder: cst.BaseExpression) -> str:
     """Return the code that the file assigns to a dictionary, by its last name."""
     name = holder.attr.value if isinstance(holder, cst.Attribute) else file.code(holder)
     found = [
@@ -182,7 +182,7 @@ def _is_looked_up(file: File, function: cst.FunctionDef, holder: cst.BaseExpress
     return any(each is not None and file.code(each) in ("KeyError", "LookupError") for each in handlers)
 
 
-def _computed(file: File, function: cst.FunctionDef, value: cst.BaseExpression) -> cst.BaseExpression:
+def _stored_expression(file: File, function: cst.FunctionDef, value: cst.BaseExpression) -> cst.BaseExpression:
     """Return the expression that computes a stored value: what its name was assigned last before."""
     if not isinstance(value, cst.Name):
         return value

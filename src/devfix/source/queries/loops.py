@@ -29,7 +29,7 @@ def outside_loops(file: File, node: cst.CSTNode, *expressions: str) -> cst.CSTNo
     names = {match[0] for text in expressions if (match := re.search(r"[^\W\d]\w*", text))}
     place: cst.CSTNode | None = file.statement_of(node)
     for loop in file.loops_around(node):
-        if names & _changed(file, loop) or _is_guarded(file, node, loop, expressions[0] if expressions else ""):
+        if names & _changed_names(file, loop) or _is_guarded(file, node, loop, expressions[0] if expressions else ""):
             break
         place = loop
     return place
@@ -54,7 +54,7 @@ def assigned_names(file: File, root: cst.CSTNode) -> set[str]:
     return {each.value for each in _assigned_targets(file, root) if isinstance(each, cst.Name)}
 
 
-def _changed(file: File, root: cst.CSTNode) -> set[str]:
+def _changed_names(file: File, root: cst.CSTNode) -> set[str]:
     """Return the names bound or changed below a node: the `x` of `x = …`, `x.y = …`, `x[0] += …` and `del x`."""
     others = [each.target for each in file.within(root) if isinstance(each, cst.AugAssign | cst.Del)]
     found = set()

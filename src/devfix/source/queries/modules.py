@@ -81,12 +81,12 @@ def file_of_module(name: ImportedName, count: int, paths: Sequence[str], near: s
     if not found and not name.is_path:
         found = [path for path in paths if path.endswith(tuple(f"/{each}" for each in wanted))]
     if len(found) > 1:
-        shared = [_shared(path, near) for path in found]
+        shared = [_shared_folders(path, near) for path in found]
         found = [path for path, number in zip(found, shared, strict=True) if number == max(shared)]
     return found[0] if len(found) == 1 else ""
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_folders(one: str, other: str) -> int:
     """Return how many leading folders two paths have in common."""
     pairs = zip(PurePosixPath(one).parts[:-1], PurePosixPath(other).parts[:-1], strict=False)
     return next((number for number, (a, b) in enumerate(pairs) if a != b), min(one.count("/"), other.count("/")))

@@ -40,13 +40,13 @@ def imported_name(file: File, name: str) -> str:
     ('torch.device', 'n.Linear', '')
     """
     found = []
-    for whole, short in imported(file.module):
+    for whole, short in imported_names(file.module):
         if name == whole or name.startswith(f"{whole}."):
             found.append(short + name[len(whole) :])
     return min(found, key=len, default="")
 
 
-def imported(module: cst.Module) -> Iterator[tuple[str, str]]:
+def imported_names(module: cst.Module) -> Iterator[tuple[str, str]]:
     """Yield each name that a top-level import binds, as (full name, name in the file)."""
     lines = [line for line in module.body if isinstance(line, cst.SimpleStatementLine)]
     for statement in (each for line in lines for each in line.body):

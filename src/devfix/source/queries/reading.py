@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.source import File, normalised
+from devfix.source import File, normalize
 from devfix.source.parsed_module import statements_of
 
 Definition = cst.FunctionDef | cst.ClassDef
@@ -63,7 +63,7 @@ def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> l
     >>> [file.code(each) for each in assignments(file, "self.mask")]
     ['self.mask = make()', 'self.mask: T = None']
     """
-    wanted = normalised(target)
+    wanted = normalize(target)
     found: list[cst.Assign | cst.AnnAssign] = []
     for node in file.within(within or file.module):
         if isinstance(node, cst.Assign):
@@ -72,7 +72,7 @@ def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> l
             targets = [node.target]
         else:
             continue
-        if any(normalised(file.code(each)) == wanted for each in targets):
+        if any(normalize(file.code(each)) == wanted for each in targets):
             found.append(node)
     return found
 

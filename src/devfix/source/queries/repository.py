@@ -114,7 +114,7 @@ class Repository:
 
         known[found.node] = found
         start: cst.CSTNode | str = found.node
-        return [known[each] if isinstance(each, cst.CSTNode) else each for each in linearized(start, bases)]
+        return [known[each] if isinstance(each, cst.CSTNode) else each for each in linearize(start, bases)]
 
     def method(self, found: Definition, name: str) -> Definition | None:
         """Return the method that an object of a class has by a name, its own or inherited; None if none is known."""
@@ -240,16 +240,16 @@ def _is_property(node: cst.FunctionDef) -> bool:
 Class = TypeVar("Class", bound=Hashable)
 
 
-def linearized(
+def linearize(
     start: Class, bases: Callable[[Class], Sequence[Class]], around: frozenset[Class] = frozenset()
 ) -> list[Class]:
     """Return a class and what it derives from; where Python would refuse the class, each once, depth first.
 
-    >>> linearized("D", {"D": ["B", "C"], "B": ["A"], "C": ["A"], "A": []}.__getitem__)
+    >>> linearize("D", {"D": ["B", "C"], "B": ["A"], "C": ["A"], "A": []}.__getitem__)
     ['D', 'B', 'C', 'A']
     """
     own = [each for each in bases(start) if each not in around and each != start]
-    above = [linearized(each, bases, around | {start}) for each in own]
+    above = [linearize(each, bases, around | {start}) for each in own]
     rows, found = [*above, own], [start]
     while rows := [row for row in rows if row]:
         heads = [row[0] for row in rows]

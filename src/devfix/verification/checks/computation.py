@@ -25,16 +25,18 @@ def diff_totals(before: Sequence[Run], after: Run, recomputes: bool = False) -> 
     none = OperatorTotals("", 0, 0)
     every = [(op, now.get(op, none), [row.get(op, none) for row in rows]) for op in sorted(now.keys() | rows[0].keys())]
     own = {visit.op: visit.completed for visit in after.operator_counts} if recomputes else {}
-    every = [(op, new, old) for op, new, old in every if not own.get(op) or _ran(new) > _ran(old[0]) + own[op]]
+    every = [
+        (op, new, old) for op, new, old in every if not own.get(op) or _calls_of(new) > _calls_of(old[0]) + own[op]
+    ]
     for op, new, old in every:
-        if _ran(new) != _ran(old[0]) and all(_ran(other) == _ran(old[0]) for other in old):
-            return f"{op} runs {_times(_ran(new))}, before {_times(_ran(old[0]))}"
+        if _calls_of(new) != _calls_of(old[0]) and all(_calls_of(other) == _calls_of(old[0]) for other in old):
+            return f"{op} runs {_times(_calls_of(new))}, before {_times(_calls_of(old[0]))}"
     if any(_values_differ(old[0], other) for _, _, old in every for other in old):
         return ""
     return next((f"{op} has other results" for op, new, old in every if _values_differ(old[0], new)), "")
 
 
-def _ran(computed: OperatorTotals) -> int:
+def _calls_of(computed: OperatorTotals) -> int:
     return computed.host + computed.device
 
 

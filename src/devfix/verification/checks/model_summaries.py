@@ -14,7 +14,7 @@ _OF_MODELS = re.compile(r"\b(modules?|layers?|param(eter)?s?|flops|size)\b", re.
 _OF_REPR = re.compile(r"\s*(\(\S+\): .*|\))$")
 
 
-def registered(edits: Iterable[Edit]) -> frozenset[str]:
+def registered_attributes(edits: Iterable[Edit]) -> frozenset[str]:
     """Return the attributes that edits turn into containers of modules, which makes them children of their module."""
     found: set[str] = set()
     for edit in edits:

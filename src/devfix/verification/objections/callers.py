@@ -136,7 +136,7 @@ def passed_values(
             passes_on = not is_method and around_owner in family - {owner} and ast.unparse(node.func) in _ON_BASE
             if not is_call and not passes_on:
                 continue
-            given = _given(node, name, at)
+            given = _argument_of(node, name, at)
             if given is not None:
                 yield file, node, given, around or as_function(tree)
 
@@ -153,12 +153,12 @@ def _passed_to_objects(
                 continue
             func = node.func
             made = ast.unparse(func.func).rpartition(".")[2] if isinstance(func, ast.Call) else ""
-            given = _given(node, name, order.index(name) if name in order else None)
+            given = _argument_of(node, name, order.index(name) if name in order else None)
             if given is not None and (made in family or ast.unparse(func) in known):
                 yield file, node, given, around or as_function(tree)
 
 
-def _given(call: ast.Call, name: str, at: int | None) -> ast.expr | None:
+def _argument_of(call: ast.Call, name: str, at: int | None) -> ast.expr | None:
     """Return what a call passes for a parameter, by keyword or at a position."""
     given = next((each.value for each in call.keywords if each.arg == name), None)
     if given is None and at is not None and at < len(call.args):

@@ -30,7 +30,7 @@ def field_values(name: str, owner: str, code: Code, stem: str = "") -> Iterator[
     `stem` is the name of the module that defines the class; "" if it is not known.
     """
     family = code.family(owner)
-    known, others = _chosen(_classes(family | code.ancestors(owner), code), owner, stem)
+    known, others = _choose_definitions(_classes(family | code.ancestors(owner), code), owner, stem)
     made = {each: order for each in family if name in (order := _order(each, known))}
     for each in sorted(family & known.keys()):
         path, declared = known[each]
@@ -42,7 +42,7 @@ def field_values(name: str, owner: str, code: Code, stem: str = "") -> Iterator[
     for path, tree in code.trees(*sorted({*made, *(f"{each}(" for each in _COPYING)})):
         called = _names(path, tree, made, known, others)
         for _, function, node in functions(tree):
-            given = _passed(node, name, called) if isinstance(node, ast.Call) else None
+            given = _field_argument(node, name, called) if isinstance(node, ast.Call) else None
             if given is not None:
                 yield FieldValue(path, given.lineno, given, function or as_function(tree))
 
@@ -54,7 +54,7 @@ def _classes(names: frozenset[str], code: Code) -> Iterator[tuple[str, Definitio
                 yield node.name, (path, node)
 
 
-def _chosen(
+def _choose_definitions(
     found: Iterator[tuple[str, Definition]], owner: str, stem: str
 ) -> tuple[dict[str, Definition], dict[str, list[str]]]:
     """Return one definition of each class, beside the owner's where there are several, and the files of the others."""
@@ -134,7 +134,7 @@ def _plain_default(value: ast.expr) -> ast.expr:
     return words.get("default", made.body if isinstance(made, ast.Lambda) else value)
 
 
-def _passed(call: ast.Call, name: str, made: dict[str, list[str]]) -> ast.expr | None:
+def _field_argument(call: ast.Call, name: str, made: dict[str, list[str]]) -> ast.expr | None:
     """Return what a call passes for a field: a constructor by word or position, a function that copies by word."""
     called = ast.unparse(call.func).rpartition(".")[2]
     if called not in made and called not in _COPYING:

@@ -35,7 +35,7 @@ def _shallow_copies(name: str, family: frozenset[str], code: Code) -> Iterator[O
             and not (owner in family and ast.unparse(node.value) == "self")
             for owner, _, node in functions(tree)
         )
-        copied = {alias.asname or "copy" for alias in _imported(tree, "copy") if alias.name == "copy"}
+        copied = {alias.asname or "copy" for alias in _imports_from(tree, "copy") if alias.name == "copy"}
         for owner, _, node in functions(tree):
             if not isinstance(node, ast.Call) or not node.args or ast.unparse(node.func) not in {"copy.copy", *copied}:
                 continue
@@ -47,7 +47,7 @@ def _shallow_copies(name: str, family: frozenset[str], code: Code) -> Iterator[O
                 yield Objection("strong" if is_assigned else "weak", reason)
 
 
-def _imported(tree: ast.Module, module: str) -> list[ast.alias]:
+def _imports_from(tree: ast.Module, module: str) -> list[ast.alias]:
     found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == module]
     return [alias for node in found for alias in node.names]
 

@@ -40,15 +40,15 @@ class Introduced:
     is_persistent: bool = False
 
 
-def introduced(edits: Sequence[Edit]) -> Iterator[Introduced]:
+def find_introduced(edits: Sequence[Edit]) -> Iterator[Introduced]:
     """Yield what edits introduce; nothing for a file that does not parse."""
     for edit in edits:
         try:
             before, after = ast.parse(edit.before), ast.parse(edit.after)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        yield from _beyond(_found(edit.path, after), _found(edit.path, before))
-        for each in _beyond(_found(edit.path, before), _found(edit.path, after)):
+        yield from _beyond(_find_in(edit.path, after), _find_in(edit.path, before))
+        for each in _beyond(_find_in(edit.path, before), _find_in(edit.path, after)):
             if each.kind == "call" and each.name == "cpu":
                 yield replace(each, kind="dropped")
 
@@ -68,7 +68,7 @@ def _key(each: Introduced) -> tuple[str, ...]:
     return each.kind, each.name, each.root, each.owner, where
 
 
-def _found(path: str, tree: ast.Module) -> Iterator[Introduced]:
+def _find_in(path: str, tree: ast.Module) -> Iterator[Introduced]:
     yield from _below(path, tree, "", None)
 
 
@@ -133,10 +133,10 @@ def class_of(holder: str, what: Introduced, failure: Failure) -> tuple[str, str]
             if each.expression == holder and each.kind in ("object", "instance", "module"):
                 full = next((one for one in each.classes if one.rpartition(".")[2] == each.type), each.type)
                 return each.type, full.rpartition(".")[0].rpartition(".")[2]
-    return _named(holder, what), ""
+    return _class_of(holder, what), ""
 
 
-def _named(holder: str, what: Introduced) -> str:
+def _class_of(holder: str, what: Introduced) -> str:
     """Return the class that the source names for an expression."""
     if what.function is None:
         return ""

@@ -87,8 +87,8 @@ def _values(of: Value, code: Code, depth: int) -> Iterator[Value]:
         return
     if isinstance(node, ast.Name):
         if node.id in _parameters(function):
-            yield from _passed(of, node.id, code, depth)
-        for value in (known := _assigned(node.id, function, of.line)):
+            yield from _follow_passed(of, node.id, code, depth)
+        for value in (known := _reaching_values(node.id, function, of.line)):
             yield from _ends(replace(of, node=value, at=0), code, depth)
         for iterable, at in _loops(node.id, function):
             yield from _elements(replace(of, node=iterable, at=0), at, code, depth - 1)
@@ -121,7 +121,7 @@ def _ends(of: Value, code: Code, depth: int) -> Iterator[Value]:
         yield of
 
 
-def _passed(of: Value, name: str, code: Code, depth: int) -> Iterator[Value]:
+def _follow_passed(of: Value, name: str, code: Code, depth: int) -> Iterator[Value]:
     if of.function is not None:
         for path, _, given, around in passed_values(of.path, of.owner, of.function, name, code):
             yield from _ends(Value(path, given, around), code, depth)
@@ -142,10 +142,10 @@ def _results(of: Value, call: ast.Call, code: Code, depth: int) -> Iterator[Valu
         if call.func.id in _parameters(of.function):
             yield from _of_functions(_callables(of, call.func.id, code), code, depth)
         else:
-            yield from _returned(call.func.id, frozenset({""}), code, depth)
+            yield from _follow_returned(call.func.id, frozenset({""}), code, depth)
     elif isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self" and of.owner:
         family = code.family(of.owner)
-        yield from _returned(call.func.attr, family, code, depth)
+        yield from _follow_returned(call.func.attr, family, code, depth)
         yield from _of_functions(_given_attribute(call.func.attr, family, code, depth - 1), code, depth)
 
 
@@ -155,10 +155,10 @@ def _of_functions(found: Iterator[Value], code: Code, depth: int) -> Iterator[Va
         if isinstance(each.node, ast.Lambda):
             yield from _ends(replace(each, node=each.node.body), code, depth)
         elif isinstance(each.node, ast.Name):
-            yield from _returned(each.node.id, frozenset({""}), code, depth)
+            yield from _follow_returned(each.node.id, frozenset({""}), code, depth)
 
 
-def _returned(name: str, owners: frozenset[str], code: Code, depth: int) -> Iterator[Value]:
+def _follow_returned(name: str, owners: frozenset[str], code: Code, depth: int) -> Iterator[Value]:
     """Yield what the functions of a name return, or the methods of some classes."""
     for path, tree in code.trees(f"def {name}("):
         for owner, function, node in functions(tree):
@@ -175,7 +175,7 @@ def _given_attribute(name: str, family: frozenset[str], code: Code, depth: int) 
         for owner, function, node in functions(tree):
             if owner not in family or function is None or not isinstance(node, ast.Assign):
                 continue
-            for value in _paired(node, f"self.{name}"):
+            for value in _values_assigned_to(node, f"self.{name}"):
                 if isinstance(value, ast.Name) and value.id in _parameters(function):
                     yield from _callables(Value(path, value, function, owner), value.id, code)
 
@@ -195,7 +195,7 @@ def _items(of: Value, key: str, code: Code, depth: int) -> Iterator[Value]:
                     yield from _ends(replace(each, node=value), code, depth)
     words = of.function.args.kwarg if of.function is not None else None
     if words is not None and ast.unparse(of.node) == words.arg:
-        yield from _passed(of, key, code, depth)
+        yield from _follow_passed(of, key, code, depth)
 
 
 def _elements(of: Value, at: int | None, code: Code, depth: int) -> Iterator[Value]:
@@ -229,7 +229,7 @@ def _containers(of: Value, code: Code, depth: int) -> Iterator[Value]:
     if isinstance(of.node, ast.List | ast.Tuple | ast.Dict | ast.ListComp | ast.GeneratorExp):
         yield of
     elif isinstance(of.node, ast.Name) and of.function is not None and depth > 0:
-        for value in _assigned(of.node.id, of.function, of.line):
+        for value in _reaching_values(of.node.id, of.function, of.line):
             yield from _containers(replace(of, node=value), code, depth - 1)
         if of.node.id in _parameters(of.function):
             for each in _callables(of, of.node.id, code):
@@ -240,7 +240,7 @@ def _parameters(function: Function) -> list[str]:
     return [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]
 
 
-def _assigned(name: str, function: Function, line: int) -> list[ast.expr]:
+def _reaching_values(name: str, function: Function, line: int) -> list[ast.expr]:
     """Return the values of a name that may reach a line of a function, without the turns of a loop before it."""
 
     def after(body: list[ast.stmt], known: list[ast.expr]) -> list[ast.expr]:
@@ -252,10 +252,10 @@ def _assigned(name: str, function: Function, line: int) -> list[ast.expr]:
                 inner = next((each for each in blocks if each and each[0].lineno <= line <= _end(each)), [])
                 return after(inner, known)
             if isinstance(statement, ast.Assign | ast.AnnAssign):
-                known = list(_paired(statement, name)) or known
+                known = list(_values_assigned_to(statement, name)) or known
             else:
                 nested = [each for each in ast.walk(statement) if isinstance(each, ast.Assign | ast.AnnAssign)]
-                known = [*known, *(value for each in nested for value in _paired(each, name))]
+                known = [*known, *(value for each in nested for value in _values_assigned_to(each, name))]
         return known
 
     return after(function.body, [])
@@ -265,7 +265,7 @@ def _end(body: list[ast.stmt]) -> int:
     return body[-1].end_lineno or body[-1].lineno
 
 
-def _paired(node: ast.Assign | ast.AnnAssign, name: str) -> Iterator[ast.expr]:
+def _values_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> Iterator[ast.expr]:
     """Yield what a statement assigns to an expression, also as one of several."""
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
         if ast.unparse(target) == name and node.value is not None:

@@ -59,7 +59,7 @@ def of_saved(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
         return
     tree = code.committed(what.path) if is_dropped else code.tree(what.path)
     around = what.function or (as_function(tree) if tree is not None else None)
-    found = _written(what.path, around, _Kept(what.node), code, _DEPTH) if around else ()
+    found = _find_writes(what.path, around, _Kept(what.node), code, _DEPTH) if around else ()
     for path, call, shown in [*found, *(_written_of_object(what, code) if tree is not None else ())]:
         strength, reason = _read_elsewhere(path, call, is_dropped, code)
         if strength:
@@ -71,16 +71,16 @@ def _written_of_object(what: Introduced, code: Code) -> Iterator[tuple[str, ast.
     """Yield the calls that write to a file what an object now keeps on a GPU, or what its methods return of it."""
     if what.function is None or not what.owner:
         return
-    stored = frozenset(each for each in _spread(what.function, _Kept(what.node)).names if each.startswith("self."))
+    stored = frozenset(each for each in _follow_kept(what.function, _Kept(what.node)).names if each.startswith("self."))
     tree = code.tree(what.path)
     methods = [each for owner, _, each in functions(tree) if owner == what.owner] if tree is not None and stored else []
     for method in methods:
         if not isinstance(method, Function) or method is what.function:
             continue
-        kept = _spread(method, _Kept(None, stored))
+        kept = _follow_kept(method, _Kept(None, stored))
         for call, value in _writing_calls(method):
             if kept.has(value):
-                yield what.path, call, _shown(value, kept)
+                yield what.path, call, _kept_part(value, kept)
         if any(isinstance(each, ast.Return) and kept.has(each.value) for each in ast.walk(method)):
             yield from _written_results(what.owner, method.name, code)
 
@@ -122,28 +122,32 @@ def _is_of_module(what: Introduced) -> bool:
     )
 
 
-def _written(path: str, function: Function, kept: _Kept, code: Code, depth: int) -> Iterator[tuple[str, ast.Call, str]]:
+def _find_writes(
+    path: str, function: Function, kept: _Kept, code: Code, depth: int
+) -> Iterator[tuple[str, ast.Call, str]]:
     """Yield the calls that write to a file what a function keeps, and what it returns: file, call, and what it is."""
-    kept = _spread(function, kept)
+    kept = _follow_kept(function, kept)
     for each in ast.walk(function):
         if _writes(each) and (value := _first(each)) is not None and _is_still_kept(value, each, function, kept):
-            yield path, each, _shown(value, kept)
+            yield path, each, _kept_part(value, kept)
     results = [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and kept.has(each.value)]
     for file, tree in code.trees(f"{function.name}(") if results and depth else ():
         callers = [as_function(tree), *(each for _, _, each in functions(tree) if isinstance(each, Function))]
         for caller in callers:
-            names = frozenset(name for value in results for name in _received(caller, function.name, value, kept))
-            yield from _written(file, caller, _Kept(None, names), code, depth - 1) if names else ()
+            names = frozenset(
+                name for value in results for name in _names_of_result(caller, function.name, value, kept)
+            )
+            yield from _find_writes(file, caller, _Kept(None, names), code, depth - 1) if names else ()
 
 
-def _spread(function: Function, kept: _Kept) -> _Kept:
+def _follow_kept(function: Function, kept: _Kept) -> _Kept:
     """Return what is kept with all that a function assigns from it, or adds it to."""
     while True:
         more: set[str] = set()
         for each in ast.walk(function):
             if isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None:
                 for target in each.targets if isinstance(each, ast.Assign) else [each.target]:
-                    more.update(_given(target, each.value, kept))
+                    more.update(_kept_targets(target, each.value, kept))
             elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _ADDS:
                 more.update([ast.unparse(each.func.value)] if any(map(kept.has, each.args)) else [])
         if more <= kept.names:
@@ -151,16 +155,16 @@ def _spread(function: Function, kept: _Kept) -> _Kept:
         kept = _Kept(kept.node, kept.names | more)
 
 
-def _given(target: ast.expr, value: ast.expr, kept: _Kept) -> Iterator[str]:
+def _kept_targets(target: ast.expr, value: ast.expr, kept: _Kept) -> Iterator[str]:
     """Yield the targets of an assignment to which what is kept is assigned; an element that is written stays there."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         for one, other in zip(target.elts, value.elts, strict=True):
-            yield from _given(one, other, kept)
+            yield from _kept_targets(one, other, kept)
     elif isinstance(target, ast.Name | ast.Attribute) and kept.has(value):
         yield ast.unparse(target)
 
 
-def _received(caller: Function, name: str, value: ast.expr | None, kept: _Kept) -> Iterator[str]:
+def _names_of_result(caller: Function, name: str, value: ast.expr | None, kept: _Kept) -> Iterator[str]:
     """Yield the expressions by which a caller of a function has what is kept of its result, `value`."""
     for each in ast.walk(caller):
         call = each.value if isinstance(each, ast.Assign) else each
@@ -218,11 +222,11 @@ def _last_value(name: str, line: int, function: Function) -> ast.expr | None:
     return max(given, key=lambda each: each.lineno).value if given else None
 
 
-def _shown(value: ast.expr, kept: _Kept) -> str:
+def _kept_part(value: ast.expr, kept: _Kept) -> str:
     """Return the part of a written value that is kept: `mean` of `{"mean": mean, "count": count}`."""
     if isinstance(value, ast.Dict | ast.List | ast.Tuple):
         parts = value.values if isinstance(value, ast.Dict) else value.elts
-        return next((_shown(each, kept) for each in parts if kept.has(each)), "")
+        return next((_kept_part(each, kept) for each in parts if kept.has(each)), "")
     return ast.unparse(value)
 
 

@@ -19,7 +19,7 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     function = what.function
     if what.kind not in ("device", "call") or function is None or function.name == "__init__":
         return
-    yield from _shared(what, function)
+    yield from _find_shared(what, function)
     if what.kind == "call" and what.name not in ("to", "cuda"):
         return
     device = device_of(what)
@@ -89,10 +89,12 @@ def _is_module_class(name: str, code: Code) -> bool:
 def _keys(target: ast.expr, function: Function) -> list[str]:
     """Return what a function assigns to the names by which a statement stores a value: `key` of `cache[key] = …`."""
     names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-    return [ast.unparse(each.value) for each in _assigned(function) if names & set(map(ast.unparse, each.targets))]
+    return [
+        ast.unparse(each.value) for each in _assignments_in(function) if names & set(map(ast.unparse, each.targets))
+    ]
 
 
-def _shared(what: Introduced, function: Function) -> Iterator[Objection]:
+def _find_shared(what: Introduced, function: Function) -> Iterator[Objection]:
     """Yield GPU tensors that are shared with processes: a forked process cannot use the memory of a GPU."""
     for each in ast.walk(function):
         if not isinstance(each, ast.Assign) or not any(inner is what.node for inner in ast.walk(each.value)):
@@ -216,9 +218,9 @@ def _stores(function: Function) -> Iterator[Kept]:
         each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     } - shared
     for around in ast.walk(function):
-        test, inside = _asked(around)
+        test, inside = _condition_of(around)
         for each in (node for statement in inside for node in ast.walk(statement)):
-            for target, value in _given(each, test):
+            for target, value in _targets_of(each, test):
                 text = ast.unparse(target)
                 root = text.split(".")[0].split("[")[0]
                 is_container = isinstance(target, ast.Subscript | ast.Attribute) or isinstance(each, ast.Call)
@@ -226,7 +228,7 @@ def _stores(function: Function) -> Iterator[Kept]:
                     yield Kept(text, test, tuple(_keys(target, function)), target.lineno, value)
 
 
-def _asked(node: ast.AST) -> tuple[str, list[ast.AST]]:
+def _condition_of(node: ast.AST) -> tuple[str, list[ast.AST]]:
     """Return the condition of a statement, as text, and what runs only if it holds; a call of `setdefault` is one."""
     if isinstance(node, ast.If):
         return ast.unparse(node.test), [node]
@@ -239,7 +241,7 @@ def _asked(node: ast.AST) -> tuple[str, list[ast.AST]]:
     return "", []
 
 
-def _given(node: ast.AST, test: str) -> Iterator[tuple[ast.expr, ast.AST]]:
+def _targets_of(node: ast.AST, test: str) -> Iterator[tuple[ast.expr, ast.AST]]:
     """Yield what a statement assigns to, and the value; so for `known.setdefault(key, value)`.
 
     A list counts where the condition asks for its length: `while len(known) <= n: known.append(value)`.
@@ -257,13 +259,13 @@ def _given(node: ast.AST, test: str) -> Iterator[tuple[ast.expr, ast.AST]]:
 def _made_of(function: Function, node: ast.AST | None) -> set[str]:
     """Return the local names that are assigned what is computed from a node."""
     found: set[str] = set()
-    for each in sorted(_assigned(function), key=lambda each: each.lineno):
+    for each in sorted(_assignments_in(function), key=lambda each: each.lineno):
         if any(_is_of(inner, node, found) for inner in ast.walk(each.value)):
             found.update(ast.unparse(target) for target in each.targets if isinstance(target, ast.Name))
     return found
 
 
-def _assigned(function: Function) -> list[ast.Assign]:
+def _assignments_in(function: Function) -> list[ast.Assign]:
     return [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
 
 

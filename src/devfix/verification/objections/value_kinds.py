@@ -59,10 +59,10 @@ def _of_name(name: str, function: Function, depth: int) -> Kind:
 
 
 def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AnnAssign]:
-    return isinstance(node, ast.Assign | ast.AnnAssign) and name in _bound(node)
+    return isinstance(node, ast.Assign | ast.AnnAssign) and name in _bound_names(node)
 
 
-def _bound(node: ast.Assign | ast.AnnAssign) -> list[str]:
+def _bound_names(node: ast.Assign | ast.AnnAssign) -> list[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return [each.id for each in targets if isinstance(each, ast.Name)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from devfix.model import Edit, Failure, Outcome, Run
 from devfix.model.report import Comparison
-from devfix.verification.checks.model_summaries import differs_by_children, registered
+from devfix.verification.checks.model_summaries import differs_by_children, registered_attributes
 from devfix.verification.checks.stdout import last_line, prints_alike, stdout_differs, without_devices
 from devfix.verification.checks.suppression import fails_at_same_site
 from devfix.verification.edit_map import is_edited
@@ -23,12 +23,14 @@ def compare_runs(
     if after.outcome is Outcome.CLEAN:
         if before.outcome is not Outcome.CLEAN:
             return "better", ""
-        if not prints_alike(_printed(before), _printed(after)) and not differs_by_children(
-            _printed(before), _printed(after), registered(edits)
+        if not prints_alike(_output_of(before), _output_of(after)) and not differs_by_children(
+            _output_of(before), _output_of(after), registered_attributes(edits)
         ):
             plain, patched = again()
-            if stdout_differs([_printed(before), _printed(plain)], [_printed(after), _printed(patched)]) or (
-                plain.unseeded and not prints_alike(_printed(plain), _printed(patched)) and _repeats(plain, again()[0])
+            if stdout_differs([_output_of(before), _output_of(plain)], [_output_of(after), _output_of(patched)]) or (
+                plain.unseeded
+                and not prints_alike(_output_of(plain), _output_of(patched))
+                and _repeats(plain, again()[0])
             ):
                 return "worse", "prints something else"
         return "as before", ""
@@ -62,9 +64,9 @@ def _is_chance(after: Run, edits: Sequence[Edit], again: Callable[[], tuple[Run,
     return patched.outcome is Outcome.OTHER and ends_alike(patched, plain, edits)
 
 
-def _printed(run: Run) -> str:
+def _output_of(run: Run) -> str:
     return without_devices(run.stdout)
 
 
 def _repeats(one: Run, other: Run) -> bool:
-    return prints_alike(_printed(one), _printed(other))
+    return prints_alike(_output_of(one), _output_of(other))

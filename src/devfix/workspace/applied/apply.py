@@ -29,7 +29,7 @@ def apply_changes(repository: Repository, files: Mapping[str, bytes], command: s
     not as git left it in the lines of a change, or cannot be written. The index is not changed.
     """
     files = on_disk(files, repository.blob)
-    merged = {path: _merged(repository, path, after) for path, after in files.items()}
+    merged = {path: _merge(repository, path, after) for path, after in files.items()}
     present = {path: read_file(repository.root, path) for path in files}
     changed = {path: content for path, content in merged.items() if content != present[path]}
     folders = tuple(_missing_folders(repository.root, changed))
@@ -109,7 +109,7 @@ def remove_folders(root: Path, folders: tuple[str, ...]) -> None:
             (root / folder).rmdir()
 
 
-def _merged(repository: Repository, path: str, after: bytes) -> bytes:
+def _merge(repository: Repository, path: str, after: bytes) -> bytes:
     present = read_file(repository.root, path)
     if path not in repository.entries:
         if present not in (None, after):

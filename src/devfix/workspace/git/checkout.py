@@ -47,7 +47,7 @@ def check_out_commit(
         raise CheckoutError(f"{hide_user(address)}: {error}") from error
     local = {"GIT_ALLOW_PROTOCOL": "file"}
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(store):
+    with _lock(store):
         calls = _Calls(store, network, deadline, limits, hide_user(address))
         if not calls.ends_well("cat-file", "-e", f"{commit}^{{commit}}"):
             try:
@@ -120,7 +120,7 @@ def _why(stderr: str) -> str:
 
 
 @contextmanager
-def _locked(store: Path) -> Iterator[None]:
+def _lock(store: Path) -> Iterator[None]:
     """Keep others that need the same repository waiting; the lock of a killed one is free."""
     descriptor = os.open(store.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

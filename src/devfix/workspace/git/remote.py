@@ -16,7 +16,7 @@ from devfix.workspace.git.file_changes import CommitChanges, file_changes
 from devfix.workspace.git.identity import as_author, find_person
 from devfix.workspace.git.network import UnreachableError, patiently, settings
 from devfix.workspace.git.objects import BareRepo
-from devfix.workspace.git.signature import is_sealed, sealed, unsealed
+from devfix.workspace.git.signature import add_seal, is_sealed, remove_seal
 from devfix.workspace.git.trees import write_tree
 
 DEPTH = 50  # commits of the base to fetch: with the repaired one, and to see the style of messages
@@ -121,7 +121,7 @@ class Remote:
         mode_of = partial(self._mode_of, parent)
         for files, message in steps:
             tree = write_tree(git, parent, files, mode_of)
-            text = sealed(message, tree, parent).encode("utf-8", "surrogateescape")
+            text = add_seal(message, tree, parent).encode("utf-8", "surrogateescape")
             parent = git.text("commit-tree", tree, "-p", parent, "-F", "-", given=text)
         return parent
 
@@ -134,12 +134,12 @@ class Remote:
         for commit in self._git.text("rev-list", "--reverse", "--first-parent", f"{base}..{tip}").split():
             found = self._repo.commit(commit)
             files = tuple(file_changes(self._git, found.parents[0].hexsha, commit))
-            yield CommitChanges(found.tree.hexsha, unsealed(str(found.message)), files)
+            yield CommitChanges(found.tree.hexsha, remove_seal(str(found.message)), files)
 
     @staticmethod
     def seal(commit: CommitChanges, parent: str) -> str:
         """Return the message of a commit, sealed for a parent."""
-        return sealed(commit.message, commit.tree, parent)
+        return add_seal(commit.message, commit.tree, parent)
 
     def created_by(self, commit: str, tree: str, parent: str) -> bool:
         """Fetch a commit, and return whether it has this tree and parent, and a message that devfix has sealed."""

@@ -8,13 +8,13 @@ import re
 _TRAILER = re.compile(rb"\nDevfix-Seal: ([0-9a-f]{40})\n?\Z")  # GitHub's API drops the last line feed
 
 
-def sealed(message: str, tree: str, parent: str) -> str:
+def add_seal(message: str, tree: str, parent: str) -> str:
     """Return the message with a trailer that is only valid for this tree, parent and message."""
     text = message.rstrip() + "\n"
     return f"{text}\nDevfix-Seal: {_seal(text.encode('utf-8', 'surrogateescape'), tree.encode(), parent.encode())}\n"
 
 
-def unsealed(message: str) -> str:
+def remove_seal(message: str) -> str:
     """Return a message without its trailer."""
     return re.sub(r"\nDevfix-Seal: [0-9a-f]{40}\n?\Z", "", message)
 

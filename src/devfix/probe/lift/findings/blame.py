@@ -28,7 +28,7 @@ def blame(failure: Json, exception: BaseException | None) -> tuple[str, str]:
         return _blame_dtype(failure, exception, raising is not None and whose[raising] == Whose.CODE)
     if raising is None or whose[raising] == Whose.TEST:
         return ARTEFACT, "raised in test code"
-    if marks.served(exception):
+    if marks.served_location(exception):
         return FINDING, "a cache serves a tensor of another device"
     if marks.is_kept_by_suite(exception):
         return ARTEFACT, "the test keeps what it made on another device"

@@ -32,7 +32,7 @@ def install() -> None:
                 setattr(exception, MARK, boundaries.handed_over(sys._getframe(1), (args, kwargs)))
                 if stale.is_wanted():
                     setattr(exception, MET, _creations((args, kwargs)))
-                setattr(exception, STALE, stale.served(sys._getframe(1), (args, kwargs)))
+                setattr(exception, STALE, stale.served_location(sys._getframe(1), (args, kwargs)))
                 setattr(exception, KEPT, stale.is_kept_by_suite(sys._getframe(1), (args, kwargs)))
                 if isinstance(exception, TypeError):
                     setattr(exception, ASKED, dtypes.asked_for(sys._getframe(1)))
@@ -48,33 +48,33 @@ def install() -> None:
 
 def handed_over(exception: BaseException | None) -> str:
     """Return what was passed to the call that raised an exception, or one that it comes from."""
-    return str(_marked(exception, MARK) or "")
+    return str(_find_mark(exception, MARK) or "")
 
 
-def served(exception: BaseException | None) -> dict[str, Any] | None:
+def served_location(exception: BaseException | None) -> dict[str, Any] | None:
     """Return where the tensor was made that a cache has served to the call that raised an exception."""
-    found: dict[str, Any] | None = _marked(exception, STALE)
+    found: dict[str, Any] | None = _find_mark(exception, STALE)
     return found
 
 
 def is_kept_by_suite(exception: BaseException | None) -> bool:
     """Return whether the call that raised an exception was given what test code keeps of a warm-up."""
-    return bool(_marked(exception, KEPT))
+    return bool(_find_mark(exception, KEPT))
 
 
 def asks_for_dtype(exception: BaseException | None) -> bool:
     """Return whether test code asked for a dtype that the GPU lacks, in the call that raised an exception."""
-    return bool(_marked(exception, ASKED))
+    return bool(_find_mark(exception, ASKED))
 
 
 def moves_module(exception: BaseException | None) -> bool:
     """Return whether an exception was raised as a module of test code was moved."""
-    return bool(_marked(exception, modules.MOVES_MODULE))
+    return bool(_find_mark(exception, modules.MOVES_MODULE))
 
 
 def strays(exception: BaseException | None, device: torch.device) -> set[int]:
     """Return the creations of the tensors on a device that an operator was given when it raised."""
-    return {moment for moment, place in _marked(exception, MET) or () if place == device}
+    return {moment for moment, place in _find_mark(exception, MET) or () if place == device}
 
 
 def _creations(values: Any) -> list[tuple[int, torch.device]]:
@@ -82,7 +82,7 @@ def _creations(values: Any) -> list[tuple[int, torch.device]]:
     return [(moment, each.device) for each in tensors if (moment := records.creation_moment(each)) is not None]
 
 
-def _marked(exception: BaseException | None, name: str) -> Any:
+def _find_mark(exception: BaseException | None, name: str) -> Any:
     for _ in range(20):
         if exception is None:
             return None

@@ -21,13 +21,13 @@ _assigned: dict[int, boundaries.Creation] = {}  # by the moment at which a tenso
 
 def look(module: Any) -> None:
     """Note what replaced a tensor of a module since its move; in a strict run, fail."""
-    for name, tensor in _replaced(module):
+    for name, tensor in _replaced_tensors(module):
         creation = _creation(tensor)
         if creation is not None and silent.note_result(creation, name) and silent.is_strict():
             silent.fail("torch.nn.Module.__call__", tensor)
 
 
-def _replaced(module: Any) -> Iterator[tuple[str, Any]]:
+def _replaced_tensors(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the tensors on the host that a moved module had elsewhere, each with its name."""
     for inner, arrived, names in kept.arrivals(module):
         for name, tensor in (*inner.named_parameters(recurse=False), *inner.named_buffers(recurse=False)):

@@ -52,7 +52,7 @@ def look(values: Iterable[Any], is_read: bool = False) -> bool:
 
 
 def _look(value: torch.Tensor, is_read: bool) -> bool:
-    if place := stale.served(None, value):
+    if place := stale.served_location(None, value):
         path, line, function = place["path"], place["line"], place["function"]
         return note(STALE_CACHE, (path, line, function), boundaries.Call(function, path, line), "")
     if value.device.type != "cpu":
@@ -75,7 +75,7 @@ def note_result(creation: boundaries.Creation, attribute: str = "") -> bool:
     return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, attribute)
 
 
-def _met(args: Any, kwargs: Any) -> None:
+def _note_meeting(args: Any, kwargs: Any) -> None:
     """Note what somebody puts together with tensors on the GPU, as CUDA lets him."""
     frame = sys._getframe(1)
     whose = nearest(frame, past=Whose.PROBE)
@@ -90,7 +90,7 @@ def _met(args: Any, kwargs: Any) -> None:
             holder = kept.methods(frame, moment) if moment is not None else None
             if holder is not None:
                 call = boundaries.boundary(frame)
-                noted = _note_kept(value, holder, None if call is None else boundaries.called(call))
+                noted = _note_kept(value, holder, None if call is None else boundaries.called_function(call))
                 fails = fails or (noted and _Mode.strict)
     if fails:
         raise messages.two_devices(devices.target(), "cpu")
@@ -186,7 +186,7 @@ def install(is_strict: bool, at: tuple[tuple[str, str], ...]) -> None:
     _Mode.strict, _Mode.places = is_strict, at
     for name in _READS:
         wrap(torch.Tensor, name, _read)
-    before, hooks.mixed = hooks.mixed, _met
+    before, hooks.mixed = hooks.mixed, _note_meeting
 
     def restore() -> None:
         hooks.mixed = before

@@ -62,10 +62,10 @@ def _moment() -> int:
     return next(records.moments)
 
 
-def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
+def served_location(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
     """Return where one of some tensors was made that a warm-up has left to the code under test."""
     call = boundaries.boundary(frame)
-    for event in _left(values):
+    for event in _creation_events(values):
         place = boundaries.made_at(event[records.SPOTS])
         if place is not None and not _is_of_suite(call, event):
             return {"path": place[0], "line": place[1], "function": place[2]}
@@ -75,21 +75,21 @@ def served(frame: FrameType | None, values: Any) -> dict[str, Any] | None:
 def is_kept_by_suite(frame: FrameType | None, values: Any) -> bool:
     """Return whether one of some tensors is what a warm-up has left to test code."""
     call = boundaries.boundary(frame)
-    return any(_is_of_suite(call, event) for event in _left(values))
+    return any(_is_of_suite(call, event) for event in _creation_events(values))
 
 
-def _left(values: Any) -> Iterator[records.Event]:
+def _creation_events(values: Any) -> Iterator[records.Event]:
     """Yield of each tensor that a warm-up has left on its GPU the event that made it."""
     if not _begun or devices.target().index == OTHER:
         return
     for value in tree_leaves(values):
         if isinstance(value, torch.Tensor) and devices.is_on_gpu(value) and value.device != devices.target():
-            event = _made(value)
+            event = _creation_event(value)
             if event is not None:
                 yield event
 
 
-def _made(value: Any) -> records.Event | None:
+def _creation_event(value: Any) -> records.Event | None:
     """Return the event of a warm-up that made a tensor: its creation, or the first step from what was there before."""
     history = records.of(value)
     if history is None or history[records.CREATION] is None:
@@ -109,7 +109,7 @@ def _is_of_suite(call: FrameType | None, event: records.Event) -> bool:
     """Return whether test code passes or keeps what an event made: its author would have moved it."""
 
     def is_it(value: torch.Tensor) -> bool:
-        return records.creation_moment(value) == event[records.MOMENT] or _made(value) == event
+        return records.creation_moment(value) == event[records.MOMENT] or _creation_event(value) == event
 
     return (call is not None and boundaries.gives(call, is_it)) or suite_state.keeps(is_it)
 

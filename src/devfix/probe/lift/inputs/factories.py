@@ -51,7 +51,7 @@ def _make_on_gpu(original: Any) -> Any:
         generator = kwargs.get("generator")
         if generator is not None or kwargs.get("pin_memory"):
             kwargs.pop("pin_memory", None)
-            return generators.drawn(original, args, kwargs, generator)
+            return generators.draw_on_host(original, args, kwargs, generator)
         kwargs["device"] = devices.target()
         return original(*args, **kwargs)
 

@@ -103,7 +103,7 @@ def _is_left_behind(module: Any, strays: set[int], device: torch.device) -> bool
     """Note a tensor that a module keeps and its move has left on a GPU; return whether a strict run fails by it."""
     for inner in module.modules() if strays else ():
         attribute = kept.attribute_of(inner, strays, device)
-        place = attribute and _assigned(type(inner), attribute)
+        place = attribute and _assignment_location(type(inner), attribute)
         if place:
             call = boundaries.Call(type(module).forward.__name__, *_first_line(type(module).forward))
             is_chosen = silent.note(silent.NOT_MOVED, place, call, f"{type(inner).__name__}.{attribute}")
@@ -116,7 +116,7 @@ def _first_line(function: Any) -> tuple[str, int]:
     return code.co_filename, code.co_firstlineno
 
 
-def _assigned(kind: type, attribute: str) -> tuple[str, int, str] | None:
+def _assignment_location(kind: type, attribute: str) -> tuple[str, int, str] | None:
     """Return where the constructor of a class of the code under test assigns an attribute."""
     for each in kind.__mro__:
         code = getattr(vars(each).get("__init__"), "__code__", None)

@@ -16,7 +16,7 @@ _made: dict[int, Any] = {}
 _twins: dict[int, Any] = {}
 
 
-def drawn(original: Any, args: Any, kwargs: dict[str, Any], generator: Any) -> Any:
+def draw_on_host(original: Any, args: Any, kwargs: dict[str, Any], generator: Any) -> Any:
     """Return what a factory draws from a stream of test code: the values of the host, on the device."""
     made = original(*args, **kwargs)
     return devices.lift(made) if generator is None or generator.device.type == "cpu" else made

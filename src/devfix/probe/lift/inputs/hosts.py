@@ -14,7 +14,7 @@ from ..findings import silent
 from ..whose import works_for_test
 
 
-def _copied(original: Any) -> Any:
+def _read_copy(original: Any) -> Any:
     """Let a method of a tensor on the GPU read a copy on the host."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -27,7 +27,7 @@ def _copied(original: Any) -> Any:
     return call
 
 
-def _compared(original: Any) -> Any:
+def _compare_on_host(original: Any) -> Any:
     """Let a comparison of two tensors leave out where they lie; the values come to the host."""
 
     def assert_close(actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
@@ -56,9 +56,9 @@ def _compared_on_host(original: Any) -> Any:
 
 def install() -> None:
     """Patch the ways out."""
-    wrap(torch.Tensor, "numpy", _copied)
-    wrap(torch.Tensor, "__array__", _copied)
-    wrap(torch.testing, "assert_close", _compared)
+    wrap(torch.Tensor, "numpy", _read_copy)
+    wrap(torch.Tensor, "__array__", _read_copy)
+    wrap(torch.testing, "assert_close", _compare_on_host)
     for owner in (torch, torch.Tensor):
         for name in ("equal", "allclose"):
             wrap(owner, name, _compared_on_host)

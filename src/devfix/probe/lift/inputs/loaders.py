@@ -25,7 +25,7 @@ _IN_THIS_PROCESS = {"num_workers": 0, "timeout": 0}
 _of_test: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
-def _constructed(original: Any) -> Any:
+def _note_construction(original: Any) -> Any:
     """Note which loaders test code makes."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -36,7 +36,7 @@ def _constructed(original: Any) -> Any:
     return __init__
 
 
-def _iterated(original: Any) -> Any:
+def _iterate_on_gpu(original: Any) -> Any:
     """Let test code get the batches of a loader on the GPU, also where the lift has put the data there."""
 
     def __iter__(self: Any) -> Any:
@@ -87,7 +87,7 @@ def _on_host(batch: Any) -> Any:
             return value
         copy = value.detach().cpu()
         records.forget(copy)
-        creations.created(copy, "torch.utils.data.DataLoader", (), {})
+        creations.record_creation(copy, "torch.utils.data.DataLoader", (), {})
         return copy
 
     return tree_map(copied, batch)
@@ -95,5 +95,5 @@ def _on_host(batch: Any) -> Any:
 
 def install() -> None:
     """Patch the loader."""
-    wrap(DataLoader, "__init__", _constructed)
-    wrap(DataLoader, "__iter__", _iterated)
+    wrap(DataLoader, "__init__", _note_construction)
+    wrap(DataLoader, "__iter__", _iterate_on_gpu)

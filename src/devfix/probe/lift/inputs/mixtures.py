@@ -88,13 +88,13 @@ def _is_past(frame: FrameType | None) -> bool:
 
 def run_on(place: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator with its tensors on one device, that of what it writes to where it writes to one."""
-    place = _written(func, args) or place
+    place = _written_device(func, args) or place
 
     def moved(value: Any) -> Any:
         is_strange = isinstance(value, torch.Tensor) and value.device != place
         return value.to(place) if is_strange else value
 
-    with modes.entered(), torch._C.DisableTorchFunctionSubclass():  # which has had its turn
+    with modes.enter_mode(), torch._C.DisableTorchFunctionSubclass():  # which has had its turn
         return func(*tree_map(moved, args), **tree_map(moved, kwargs))
 
 
@@ -104,7 +104,7 @@ def _place(args: Any) -> torch.device:
     return gpus[0] if gpus else devices.target()
 
 
-def _written(func: Any, args: Any) -> torch.device | None:
+def _written_device(func: Any, args: Any) -> torch.device | None:
     schema = getattr(func, "_schema", None)
     is_written = schema is not None and schema.is_mutable and args and isinstance(args[0], torch.Tensor)
     return args[0].device if is_written else None
@@ -122,7 +122,7 @@ def _with_twin(func: Any, args: Any, kwargs: Any) -> Any:
     args, kwargs = tree_map(replaced, args), tree_map(replaced, kwargs)
     if not found:
         return hooks.FAILED
-    with modes.entered():
+    with modes.enter_mode():
         return func(*args, **kwargs)
 
 

@@ -14,7 +14,7 @@ from .. import devices, modules
 from ..whose import Whose, asks
 
 
-def _registered(parent: Any, name: str, part: Any) -> None:
+def _move_registered(parent: Any, name: str, part: Any) -> None:
     """Move a part that test code hands over, where the whole is on the GPU already."""
     if part is None or not modules.is_on() or asks(1) != Whose.TEST:
         return
@@ -24,4 +24,4 @@ def _registered(parent: Any, name: str, part: Any) -> None:
 
 def install() -> None:
     """Hear of the parts that modules are given."""
-    undo_with(register_module_module_registration_hook(_registered).remove)
+    undo_with(register_module_module_registration_hook(_move_registered).remove)

@@ -30,7 +30,7 @@ def _script(original: Any) -> Any:
     return script
 
 
-def _called(original: Any) -> Any:
+def _move_result(original: Any) -> Any:
     """Move what a function of test code has made of no tensor, where it was told no device."""
 
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -47,4 +47,4 @@ def install() -> None:
     """Patch the compiler, and the call of what it makes."""
     _of_test.clear()
     wrap(torch.jit, "script", _script)
-    replace(torch._C.ScriptFunction, "__call__", _called(torch._C.ScriptFunction.__call__))
+    replace(torch._C.ScriptFunction, "__call__", _move_result(torch._C.ScriptFunction.__call__))

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from . import kinds, messages
-from .visible_devices import NAME, needed, visible
+from .visible_devices import NAME, needed_gpus, visible
 
 SHOWN: list[torch.device] = []  # those that the process sees, as Python names them
 LAZY: list[torch.device] = []
@@ -45,7 +45,7 @@ def _look() -> None:
     """Read `CUDA_VISIBLE_DEVICES` again: the program may set it until CUDA is initialized."""
     kind = kinds.now()
     text = os.environ.get(NAME) if kind.is_cuda else None
-    _Asked.listed = needed(text, _Use.installed)
+    _Asked.listed = needed_gpus(text, _Use.installed)
     seen = len(visible(text, _Use.installed))
     if seen != len(SHOWN):
         SHOWN[:] = [torch.device(kind.name, index) for index in range(seen)]
@@ -61,7 +61,7 @@ def count() -> int:
     return len(SHOWN)
 
 
-def installed() -> int:
+def installed_gpus() -> int:
     """Return the number of simulated GPUs of the world, including those hidden by `CUDA_VISIBLE_DEVICES`."""
     return _Use.installed
 
@@ -81,7 +81,7 @@ def current() -> int:
 def make_current(index: int) -> None:
     """Set the current device of this thread; a negative index changes nothing, as in CUDA."""
     if index >= 0:
-        _current.index = checked(index)
+        _current.index = check_index(index)
 
 
 def forget_threads() -> None:
@@ -92,7 +92,7 @@ def forget_threads() -> None:
     _current.index = index
 
 
-def checked(index: int) -> int:
+def check_index(index: int) -> int:
     """Return the index. Raises PyTorch's error for an ordinal that does not exist."""
     if not exists(index):
         raise messages.invalid_ordinal(index, len(SHOWN))
@@ -125,7 +125,7 @@ def need_one_each(processes: int) -> None:
         _Asked.processes = max(_Asked.processes, processes)
 
 
-def requested() -> dict[str, int]:
+def requested_gpus() -> dict[str, int]:
     """Return how many GPUs the program requested beyond the existing ones.
 
     By index, by its processes, and in `CUDA_VISIBLE_DEVICES`; each is 0 if it requested no more than there are.
@@ -151,7 +151,7 @@ def use() -> None:
     _Use.begun = True
 
 
-def used() -> bool:
+def is_used() -> bool:
     """Return whether this process has used CUDA."""
     return _Use.begun and not _Use.forbidden
 
@@ -179,11 +179,11 @@ def index_of(device: Any) -> int | None:
                 torch.cuda.init()
             return None
         use()
-        return _current.index if device.index is None else checked(device.index)
+        return _current.index if device.index is None else check_index(device.index)
     return None
 
 
-def spoken(device: Any) -> int | None:
+def index_named(device: Any) -> int | None:
     """Do the same as `index_of`, for a torch.device, a string, or an int (an accelerator's index)."""
     if type(device) is _DEVICE:
         return index_of(device)
@@ -191,7 +191,7 @@ def spoken(device: Any) -> int | None:
         if device < 0:
             raise RuntimeError("Device index must not be negative")
         use()
-        return checked(device)
+        return check_index(device)
     if isinstance(device, str):
         if not device.startswith(kinds.now().name):
             return None
@@ -201,7 +201,7 @@ def spoken(device: Any) -> int | None:
 
 def inner(device: Any) -> Any:
     """Return the device for PyTorch's C++: `lazy:i` for a GPU, anything else unchanged."""
-    index = spoken(device)
+    index = index_named(device)
     return device if index is None else LAZY[index]
 
 

@@ -156,7 +156,7 @@ def outward(text: str) -> str:
 _LEGACY = re.compile(r"\b(Sparse)?Lazy(Byte|Char|Double|Float|Int|Long|Short|Half)Type\b")
 
 
-def translated(error: BaseException) -> bool:
+def translate(error: BaseException) -> bool:
     """Return whether an error's message named simulated GPUs as C++ does, after replacing it by `outward`'s."""
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if "lazy" not in text.lower():

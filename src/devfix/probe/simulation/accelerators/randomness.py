@@ -53,7 +53,7 @@ def restore(kept: list[tuple[Any, torch.Tensor, int]]) -> None:
 
 def install() -> None:
     """Create the default generator of each simulated GPU, with the CPU's seed."""
-    defaults[:] = [make(gpu) for gpu in range(devices.installed())]
+    defaults[:] = [make(gpu) for gpu in range(devices.installed_gpus())]
     for generator in defaults:
         generator.manual_seed(_CPU_GENERATOR.initial_seed())
 
@@ -67,7 +67,7 @@ def check(generator: Any, gpu: int) -> None:
         raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{found}'")
 
 
-def concerned(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> bool:
+def uses_gpu_stream(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -> bool:
     """Return whether an operator draws from another stream than the CPU's default."""
     if not plan.random:
         return False
@@ -78,7 +78,7 @@ def concerned(plan: Any, gpu: int | None, args: Any, keywords: dict[str, Any]) -
 
 def run(plan: Any, gpu: int | None, args: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     """Run an operator on its values, with random numbers of its device."""
-    if not concerned(plan, gpu, args, keywords):
+    if not uses_gpu_stream(plan, gpu, args, keywords):
         return plan.op(*cells, **keywords)
     if gpu is not None and gpu >= 0 and plan.seeded is not None and keywords.get("generator") is None:
         default = defaults[gpu]

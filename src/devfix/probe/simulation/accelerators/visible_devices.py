@@ -32,7 +32,7 @@ def visible(text: str | None, gpus: int) -> list[int]:
     return seen
 
 
-def needed(text: str | None, gpus: int) -> int:
+def needed_gpus(text: str | None, gpus: int) -> int:
     """Return how many GPUs a machine must have to have all that `text` names by number; 0 if `gpus` are enough."""
     listed = takewhile(re.compile(r"\s*\d{1,3}\s*").fullmatch, (text or "").split(","))
     numbers = [int(entry) for entry in listed]

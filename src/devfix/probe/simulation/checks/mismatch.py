@@ -112,7 +112,7 @@ def cudnn_method(given: dict[str, Any]) -> str:
 
 def decompose(func: Any, key: str, args: Any, kwargs: Any) -> Any:
     """Run a composite operator by its parts, in the simulated world."""
-    with modes.entered():
+    with modes.enter_mode():
         return func._op_dk(getattr(Key, key), *args, **kwargs)
 
 

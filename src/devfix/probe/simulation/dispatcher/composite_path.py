@@ -53,7 +53,7 @@ def is_composite(original: Any, func: Any) -> bool:
     return known or isinstance(original, FunctionType)
 
 
-def unobserved(whole: bool) -> bool:
+def is_unobserved(whole: bool) -> bool:
     """Return whether a function may bypass the dispatcher: `alone` and, if it is composite, nobody observes its parts.
 
     Where operators are counted, two worlds must count the same ones, and a failure names a part.
@@ -73,7 +73,7 @@ def possible(*tensors: Any) -> bool:
             return False
     if _grad() and any(tensor.requires_grad for tensor in tensors):
         return False
-    return unobserved(True)
+    return is_unobserved(True)
 
 
 def run(original: Any, func: Any, args: Any, kwargs: Any, gpu: int) -> Any:

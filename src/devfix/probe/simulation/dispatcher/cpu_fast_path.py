@@ -31,7 +31,7 @@ def are_simple(values: Any) -> bool:
     return True
 
 
-def hosted(original: Any, func: Any, args: Any, kwargs: Any, source: Any = None) -> Any:
+def run_on_host(original: Any, func: Any, args: Any, kwargs: Any, source: Any = None) -> Any:
     """Return the result of a function of host tensors; None if it failed. They may require gradients.
 
     It derives from `source`, else from its first argument, which is a tensor or a list of tensors. Nothing besides the
@@ -110,7 +110,7 @@ def makes(args: Any, kwargs: Any) -> bool:
     return alone()
 
 
-def made(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
+def create_on_host(original: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """Return what a constructor creates on the host; None if it failed."""
     guard = below()
     try:

@@ -133,10 +133,10 @@ def otherwise(error: Exception, plan: Any, func: Any, args: Any, kwargs: Any, ce
         result = integer_division.run(plan, cells, keywords)
     elif on_gpu and kinds.now().is_cuda and half_to_float.helps(plan, cells):
         result = half_to_float.run(plan, cells, keywords)
-    elif numbers.among(plan, cells) and numbers.refused(error):
+    elif numbers.among(plan, cells) and numbers.is_refused(error):
         result = plan.op(*numbers.as_tensors(plan, cells), **keywords)
     else:
-        result = widening.tried(plan, cells, keywords) if on_gpu and widening.helps(error, plan) else None
+        result = widening.try_run(plan, cells, keywords) if on_gpu and widening.helps(error, plan) else None
         if result is None:
             try:
                 raise error
@@ -192,7 +192,7 @@ def translate_error(error: Exception, func: Any, args: Any, kwargs: Any) -> Exce
 
 
 def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
-    messages.translated(error)
+    messages.translate(error)
     text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if isinstance(error, NotImplementedError) and _is_on_gpu(args, kwargs or {}):
         text = text.replace("arguments from the 'CPU' backend", f"arguments from the '{kinds.now().key}' backend")

@@ -25,11 +25,13 @@ _ON_HOST, _OF_NUMBERS, _DRAWING, _LIKE_A_TENSOR = 1, 2, 4, 8  # as in factories.
 def install() -> None:
     """Give the compiled constructors, if there are any, what they ask for."""
     native.configure(
-        CPU=CPU, spoken=devices.spoken, owner=randomness.owner, Generator=Generator, generators=randomness.defaults
+        CPU=CPU, spoken=devices.index_named, owner=randomness.owner, Generator=Generator, generators=randomness.defaults
     )
 
 
-def compiled(original: Any, func: Any, operator: Any, rest: Any, *, draws: bool, is_short: bool, is_like: bool) -> Any:
+def compile_path(
+    original: Any, func: Any, operator: Any, rest: Any, *, draws: bool, is_short: bool, is_like: bool
+) -> Any:
     """Return a compiled constructor, None where the simulation runs in Python; `rest` runs what it leaves.
 
     `func` makes a tensor on the host or, if `is_like`, beside another one; `operator` one on a GPU, if `is_short`.
@@ -56,7 +58,7 @@ def made_on(original: Any, func: Any, args: Any, kwargs: Any, draws: bool) -> An
     if not are_simple(args) or not alone() or listening:
         return None
     try:
-        gpu = devices.spoken(kwargs["device"])
+        gpu = devices.index_named(kwargs["device"])
         if gpu is None or ((generator := given.get("generator")) is not None and randomness.owner(generator) < 0):
             return None
     except Exception:

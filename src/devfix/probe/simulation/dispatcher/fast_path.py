@@ -15,8 +15,8 @@ from .. import hooks
 from ..native import loading as native
 from ..operator_tables.dtypes import FACTORS, PRODUCTS
 from ..tensors.tensor import Tensor, wrap
-from .composite_path import PLAIN, alone, is_composite, listening, new_on, unobserved
-from .cpu_fast_path import SIMPLE, are_simple, hosted
+from .composite_path import PLAIN, alone, is_composite, is_unobserved, listening, new_on
+from .cpu_fast_path import SIMPLE, are_simple, run_on_host
 
 _ABSENT: Any = object()
 _grad = torch.is_grad_enabled
@@ -28,7 +28,7 @@ def install() -> None:
     native.configure(hooks=vars(hooks), forward_ad=vars(forward_ad), listening=listening, alone=alone, simple=SIMPLE)
 
 
-def placed(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
+def place_result(result: Any, gpu: int, func: Any, args: Any, kwargs: Any, source: Any) -> Any:
     """Return a new result on a simulated GPU, and record its creation."""
     made = new_on(gpu, result, func, args, kwargs)
     shorter = hooks.fast_on_created.get(hooks.on_created)
@@ -67,9 +67,9 @@ def of_one(original: Any, func: Any, count: int = -1) -> Any:
         tensor: Any = args[0] if args and count in (-1, len(args) + len(kwargs)) else None
         if type(tensor) in PLAIN and not ((gpu := tensor._devfix_gpu) >= 0 and _grad() and tensor.requires_grad):
             rest = args[1:]
-            if (not rest or are_simple(rest)) and (not kwargs or are_simple(kwargs.values())) and unobserved(whole):
+            if (not rest or are_simple(rest)) and (not kwargs or are_simple(kwargs.values())) and is_unobserved(whole):
                 if gpu < 0:
-                    result = hosted(original, func, args, kwargs)
+                    result = run_on_host(original, func, args, kwargs)
                     return original(*args, **kwargs) if result is None else result
                 guard = _below()
                 try:
@@ -79,7 +79,7 @@ def of_one(original: Any, func: Any, count: int = -1) -> Any:
                 finally:
                     del guard
                 if type(result) is Tensor:
-                    return placed(result, gpu, func, args, kwargs, tensor)
+                    return place_result(result, gpu, func, args, kwargs, tensor)
         return original(*args, **kwargs)
 
     return call
@@ -129,7 +129,7 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
                 other = two._devfix_held
             if fits and alone():
                 if gpu < 0:
-                    result = hosted(original, func, (one, two), {})
+                    result = run_on_host(original, func, (one, two), {})
                     return original(one, two) if result is None else result
                 guard = _below()
                 try:
@@ -139,7 +139,7 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
                 finally:
                     del guard
                 if type(result) is Tensor and (taken is None or result.dtype in taken):
-                    return placed(result, gpu, func, (one, two), {}, one)
+                    return place_result(result, gpu, func, (one, two), {}, one)
         return original(one, two)
 
     return call
@@ -165,9 +165,9 @@ def of_view(original: Any, func: Any) -> Any:
             and alone()
         ):
             if gpu < 0:
-                made = hosted(original, func, (tensor, *args), kwargs)
+                made = run_on_host(original, func, (tensor, *args), kwargs)
             else:
-                made = viewed(original, func, gpu, tensor, args, kwargs)
+                made = run_view(original, func, gpu, tensor, args, kwargs)
             if made is not None:
                 return made
         if tensor is _ABSENT:  # it is given by keyword
@@ -177,7 +177,7 @@ def of_view(original: Any, func: Any) -> Any:
     return call
 
 
-def viewed(original: Any, func: Any, gpu: int, tensor: Any, args: Any, kwargs: Any) -> Any:
+def run_view(original: Any, func: Any, gpu: int, tensor: Any, args: Any, kwargs: Any) -> Any:
     """Return an operator's result for one simulated tensor, perhaps the tensor itself; None if it failed."""
     held = tensor._devfix_held
     guard = _below()
@@ -220,7 +220,7 @@ def of_list(original: Any, func: Any) -> Any:
             gpu = tensors[0]._devfix_gpu if isinstance(tensors[0], Tensor) else -1  # a tracer's proxy has any attribute
             held = _held_by(tensors, gpu)
             if held is not None and gpu < 0:
-                result = hosted(original, func, args, kwargs)
+                result = run_on_host(original, func, args, kwargs)
                 return original(*args, **kwargs) if result is None else result
             if held is not None:
                 guard = _below()
@@ -231,7 +231,7 @@ def of_list(original: Any, func: Any) -> Any:
                 finally:
                     del guard
                 if type(result) is Tensor:
-                    return placed(result, gpu, func, args, kwargs, tensors[0])
+                    return place_result(result, gpu, func, args, kwargs, tensors[0])
         return original(*args, **kwargs)
 
     return call

@@ -33,28 +33,28 @@ _UNALLOCATED = (
 _freed: Any = weakref.WeakSet()
 
 
-def resized(storage: Any) -> None:
+def record_size(storage: Any) -> None:
     """Record that a storage of a simulated GPU has another size now; operators are checked while one has no bytes."""
     if storage.nbytes():
         _freed.discard(storage)
         return
     _freed.add(storage)
-    if _checked not in composite_path.watched:
-        composite_path.listening.append(_checked)
-        composite_path.watched.append(_checked)
-        dispatch.World.__torch_dispatch__ = _checked  # type: ignore[method-assign]
+    if _check_operands not in composite_path.watched:
+        composite_path.listening.append(_check_operands)
+        composite_path.watched.append(_check_operands)
+        dispatch.World.__torch_dispatch__ = _check_operands  # type: ignore[method-assign]
 
 
 def reset() -> None:
     """Check no operator any more."""
     _freed.clear()
-    if _checked in composite_path.watched:
-        composite_path.listening.remove(_checked)
-        composite_path.watched.remove(_checked)
+    if _check_operands in composite_path.watched:
+        composite_path.listening.remove(_check_operands)
+        composite_path.watched.remove(_check_operands)
         dispatch.World.__torch_dispatch__ = dispatch.chosen  # type: ignore[method-assign]
 
 
-def _checked(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+def _check_operands(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     if not _freed:
         reset()
     elif hasattr(func, "_schema") and _reads(func):

@@ -135,7 +135,7 @@ def gpu_of(args: Any, kwargs: Any) -> int | None:
     """Return the GPU on which an operator runs, if it does: that of its first tensor there, or of its result."""
     found = next((item._devfix_gpu for item in tensors_of(args, kwargs) if item._devfix_gpu >= 0), None)
     if found is None and kwargs.get("device") is not None:
-        return devices.spoken(kwargs["device"])
+        return devices.index_named(kwargs["device"])
     return found
 
 
@@ -197,7 +197,7 @@ def _refused_copy(capture: captures.Capture) -> RuntimeError:
     )
 
 
-def copied(gpu: int) -> None:
+def note_copy(gpu: int) -> None:
     """Note that the host has copied a tensor of a GPU past the dispatcher (`tolist`), into pageable memory."""
     capture = captures.current(gpu)
     if capture is not None:

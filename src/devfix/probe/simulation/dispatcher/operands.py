@@ -10,9 +10,9 @@ from ..native import loading as native
 from ..operator_tables.dtypes import PRODUCTS
 from ..operator_tables.operators import source_argument
 from ..tensors.tensor import Tensor
-from .composite_path import PLAIN, is_composite, unobserved
-from .cpu_fast_path import SIMPLE, are_simple, hosted
-from .fast_path import calling, placed
+from .composite_path import PLAIN, is_composite, is_unobserved
+from .cpu_fast_path import SIMPLE, are_simple, run_on_host
+from .fast_path import calling, place_result
 
 _grad = torch.is_grad_enabled
 _below = torch._C._DisableTorchDispatch  # active while the object exists; a `with` statement would cost more
@@ -65,12 +65,12 @@ def of_many(original: Any, func: Any, taken: Any = None) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs or are_simple(kwargs.values()):
             operands = _Operands(args)
-            if operands.fits and operands.first is not None and unobserved(whole):
+            if operands.fits and operands.first is not None and is_unobserved(whole):
                 known = 0 <= derived_from < len(args) and type(args[derived_from]) in PLAIN
                 source = args[derived_from] if known else operands.first
                 gpu: Any = operands.gpu
                 if gpu < 0:
-                    result = hosted(original, func, args, kwargs, source)
+                    result = run_on_host(original, func, args, kwargs, source)
                     return original(*args, **kwargs) if result is None else result
                 guard = _below()
                 try:
@@ -80,7 +80,7 @@ def of_many(original: Any, func: Any, taken: Any = None) -> Any:
                 finally:
                     del guard
                 if type(result) is Tensor and (taken is None or result.dtype in taken):
-                    return placed(result, gpu, func, args, kwargs, source)
+                    return place_result(result, gpu, func, args, kwargs, source)
         return original(*args, **kwargs)
 
     return call

@@ -70,7 +70,7 @@ def factor(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if gpu is None or gpu < 0 or _pivots(cells, keywords):
         return _place(plan, plan.op(*cells, **keywords), func, args, kwargs, gpu)
     form = _in_one if plan.base == "linalg_lu_factor_ex" else _apart
-    return _place(plan, form(*_eliminated(cells[0])), func, args, kwargs, gpu)
+    return _place(plan, form(*_eliminate(cells[0])), func, args, kwargs, gpu)
 
 
 def _in_one(both: Any, rows: int) -> tuple[Any, Any, Any]:
@@ -92,7 +92,7 @@ def _pivots(cells: list[Any], keywords: dict[str, Any]) -> bool:
     return bool(keywords.get("pivot", cells[1] if len(cells) > 1 else True))
 
 
-def _eliminated(matrix: Any) -> tuple[Any, int]:
+def _eliminate(matrix: Any) -> tuple[Any, int]:
     """Return L and U of matrices in one tensor, and the number of their pivots: Gauss's elimination, row by row."""
     both = matrix.clone(memory_format=torch.contiguous_format)
     rows = min(both.shape[-2:])

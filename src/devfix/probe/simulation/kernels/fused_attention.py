@@ -97,7 +97,7 @@ def efficient_back(
     return (*_back(gradient, query, key, value, out, sums, causal, scale, bias), None)
 
 
-def ragged(
+def run_ragged(
     query: Any, key: Any, value: Any, starts: Any, others: Any, most: int, longest: int, dropout: float, causal: bool,
     debug: bool, *, scale: Any = None, **more: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
@@ -126,6 +126,6 @@ _KERNELS: dict[str, Callable[..., Any]] = {
     "aten::_scaled_dot_product_flash_attention_backward": flash_back,
     "aten::_scaled_dot_product_efficient_attention": efficient,
     "aten::_scaled_dot_product_efficient_attention_backward": efficient_back,
-    "aten::_flash_attention_forward": ragged,
+    "aten::_flash_attention_forward": run_ragged,
 }
 on_cuda(_KERNELS)

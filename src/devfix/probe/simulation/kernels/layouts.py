@@ -40,7 +40,7 @@ def run(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         result = plan.op(*cells, **keywords)
     except (NotImplementedError, RuntimeError) as error:
-        result = widening.tried(plan, cells, keywords) if on_gpu and widening.helps(error, plan) else None
+        result = widening.try_run(plan, cells, keywords) if on_gpu and widening.helps(error, plan) else None
         if result is None:
             raise
     if gpu is not None and gpu >= 0:

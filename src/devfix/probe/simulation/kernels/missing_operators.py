@@ -64,7 +64,7 @@ def _may_fall_back() -> bool:
 
 
 def _names_device(kwargs: dict[str, Any]) -> bool:
-    device = kwargs.get("device") if devices.installed() else None  # a real one answers for itself
+    device = kwargs.get("device") if devices.installed_gpus() else None  # a real one answers for itself
     return device is not None and torch.device(device).type in ("lazy", kinds.now().name)
 
 

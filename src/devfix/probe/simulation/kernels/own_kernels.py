@@ -9,7 +9,7 @@ import torch
 
 from .. import modes
 from ..accelerators import kinds, messages
-from ..operator_tables.plans import plan_of, registered, special
+from ..operator_tables.plans import plan_of, registered_keys, special
 from ..patching import wrap
 from ..tensors.unwrapping import rewrap, tensors_of, unwrap_all
 
@@ -28,7 +28,7 @@ def _only_for_devices(name: str) -> bool:
 
 def run(func: Any, args: Any, kwargs: Any) -> Any:
     """Run the kernel that the program has registered for the device, on its simulated tensors."""
-    with modes.entered():
+    with modes.enter_mode():
         return func._op_dk(getattr(_Key, kinds.now().key), *args, **(kwargs or {}))
 
 
@@ -38,7 +38,7 @@ def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> A
 
     Kernels compiled for the CPU replace those for CUDA, which a build without CUDA lacks.
     """
-    found = registered(plan.name)
+    found = registered_keys(plan.name)
     on_gpu = any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs))
     own = ("BackendSelect", kinds.now().key if on_gpu else "CPU", "CompositeExplicitAutograd")
     key = next((key for key in own if key in found), "")
@@ -46,7 +46,7 @@ def run_registered(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> A
         raise messages.no_kernel(plan.name)
     if not key:
         return ordinary(func, args, kwargs)
-    with modes.entered():
+    with modes.enter_mode():
         return func._op_dk(getattr(_Key, key), *args, **kwargs)
 
 
@@ -64,7 +64,7 @@ def higher_order(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     if kernel is None:
         raise NotImplementedError(f"{func.name()} does not run on simulated GPUs")
     _hide_world(sys.modules.get(kernel.__module__))
-    with modes.entered():
+    with modes.enter_mode():
         return kernel(*args, **kwargs)
 
 

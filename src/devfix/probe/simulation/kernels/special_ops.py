@@ -111,7 +111,7 @@ def draw(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if gpu is None or gpu < 0 or not widening.helps(error, plan):
             raise
         with randomness.stream(plan, gpu, args, keywords):
-            result = widening.tried(plan, cells, keywords)
+            result = widening.try_run(plan, cells, keywords)
         if result is None:
             raise
     if gpu is not None and gpu >= 0:

@@ -47,7 +47,7 @@ def elements(source: Any, weight: Any, bias: Any, mean: Any, invstd: Any, eps: f
     return _like(result, source) if out is None else out.resize_(source.shape).copy_(result)
 
 
-def gathered(
+def gather_statistics(
     source: Any, mean: Any, invstd: Any, running_mean: Any, running_var: Any, momentum: float, eps: float, counts: Any
 ) -> tuple[Any, Any]:
     """Return the statistics of all processes together, of which each row has one's, and update the running ones."""
@@ -65,10 +65,10 @@ def gathered(
 def gathered_alike(*args: Any) -> tuple[Any, Any]:
     """Return the same of processes that have had as many values each."""
     counts = torch.full((args[1].shape[0],), float(args[-1]))
-    return gathered(*args[:-1], counts)  # type: ignore[call-arg]
+    return gather_statistics(*args[:-1], counts)  # type: ignore[call-arg]
 
 
-def reduced(
+def reduce_gradients(
     gradient: Any, source: Any, mean: Any, invstd: Any, weight: Any, input_g: bool, weight_g: bool, bias_g: bool
 ) -> tuple[Any, ...]:
     """Return the sums of which the gradient of the input is made, and the gradients of weight and bias."""
@@ -102,8 +102,8 @@ on_cuda(
         "aten::batch_norm_elemt": elements,
         "aten::batch_norm_elemt.out": elements,
         "aten::batch_norm_gather_stats": gathered_alike,
-        "aten::batch_norm_gather_stats_with_counts": gathered,
-        "aten::batch_norm_backward_reduce": reduced,
+        "aten::batch_norm_gather_stats_with_counts": gather_statistics,
+        "aten::batch_norm_backward_reduce": reduce_gradients,
         "aten::batch_norm_backward_elemt": back,
     }
 )

@@ -21,7 +21,7 @@ def helps(error: Exception, plan: Any) -> bool:
     return (plan.fresh or plan.pure or bool(plan.written)) and dtypes.takes(plan.base, error)
 
 
-def tried(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
+def try_run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     """Do the same as `run`; return None where the wider dtype is refused too, whose error would name that one."""
     try:
         return run(plan, cells, keywords)
@@ -45,7 +45,7 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
 
     def back(value: Any) -> Any:
         if isinstance(value, Tensor):
-            return originals.get(id(value)) if id(value) in originals else _narrowed(value, wide, narrow)
+            return originals.get(id(value)) if id(value) in originals else _narrow(value, wide, narrow)
         return type(value)(back(item) for item in value) if isinstance(value, (list, tuple)) else value
 
     given, named = [*map(widen, cells)], {name: widen(value) for name, value in keywords.items()}
@@ -59,5 +59,5 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
     return back(result)
 
 
-def _narrowed(value: Any, wide: torch.dtype, narrow: torch.dtype) -> Any:
+def _narrow(value: Any, wide: torch.dtype, narrow: torch.dtype) -> Any:
     return value.to(narrow) if value.dtype is wide else value

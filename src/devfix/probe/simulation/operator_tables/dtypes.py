@@ -160,7 +160,7 @@ _REFUSED_BY: dict[str, dict[str, Refusal | Check]] = {"cuda": {**REFUSED}, "mps"
 
 def of_failed(base: str, cells: Sequence[Any], keywords: dict[str, Any]) -> RuntimeError | None:
     """Return the device's error for an operator that has failed on the CPU; None if its check finds nothing."""
-    refusal = refused(base)
+    refusal = find_refusal(base)
     check = refusal.check or refusal.of_failed if isinstance(refusal, Refusal) else None
     if check is not None:
         try:
@@ -175,7 +175,7 @@ def refuse_by(kind: str, checks: Mapping[str, Refusal | Check]) -> None:
     _REFUSED_BY[kind].update(checks)
 
 
-def refused(base: str) -> Refusal | Check | None:
+def find_refusal(base: str) -> Refusal | Check | None:
     """Return what the kernel of an operator refuses on the world's kind of device."""
     return _REFUSED_BY[kinds.now().name].get(base)
 

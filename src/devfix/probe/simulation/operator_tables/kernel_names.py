@@ -74,16 +74,16 @@ def of_cuda(text: str, name: Callable[[str, str], str], dtype: str) -> str:
     The kernels of other kinds of device are only renamed.
     """
     if not kinds.now().is_cuda:
-        return renamed(text, name)
+        return rename_kernel(text, name)
     line, _, rest = text.partition("\n")
     if line in _SENTENCES:
         return _SENTENCES[line].format(dtype=dtype) + (f"\n{rest}" if rest else "")
     for pattern, put in _PARTS:
         line = pattern.sub(put, line)
     text = line + (f"\n{rest}" if rest else "")
-    return _TYPE.sub(lambda found: "CUDA" if found[1] == "CPU" else "torch.cuda.", renamed(text, name))
+    return _TYPE.sub(lambda found: "CUDA" if found[1] == "CPU" else "torch.cuda.", rename_kernel(text, name))
 
 
-def renamed(text: str, name: Callable[[str, str], str]) -> str:
+def rename_kernel(text: str, name: Callable[[str, str], str]) -> str:
     """Return a message about a dtype with another name for the kernel."""
     return _SPOKEN.sub(lambda found: f"\"{name(found[1], found[2])}\" not implemented for '{found[2]}'", text)

@@ -14,7 +14,7 @@ def among(plan: Any, cells: Any) -> bool:
     return any(map(_is_number, plan.kinds, cells))
 
 
-def refused(error: Exception) -> bool:
+def is_refused(error: Exception) -> bool:
     """Return whether an operator failed because of such a number, and not by what it computes."""
     return "Expected a value of type 'Tensor" in str(error)
 

@@ -49,7 +49,7 @@ def base_name(what: Any) -> str:
     return schema.name.rpartition("::")[2] if schema is not None else getattr(what, "__name__", "")
 
 
-def qualified(what: Any) -> str:
+def qualified_name(what: Any) -> str:
     """Return an operator's name as traces have it: "aten::arange", or a function's own ("torch.load")."""
     if what is None:
         return ""

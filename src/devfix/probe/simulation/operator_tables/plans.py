@@ -53,7 +53,7 @@ def _kind(argument: Any) -> int:
 _WITH_GENERATOR = {"default": "generator", "low": "low_generator"}
 
 
-def _seeded(func: Any, arguments: Any) -> Callable[..., Any] | None:
+def _generator_call(func: Any, arguments: Any) -> Callable[..., Any] | None:
     """Return how to call an operator with a keyword `generator`: itself, or its overload; None if it takes none."""
     if any(argument.name == "generator" and argument.kwarg_only for argument in arguments):
         return func._op  # type: ignore[no-any-return]
@@ -95,14 +95,14 @@ class Plan:
         self.kinds = tuple(_kind(argument) for argument in arguments if not argument.kwarg_only)
         self.device = any(argument.name == "device" for argument in arguments)
         self.generator = any("Generator" in str(argument.type) for argument in arguments)
-        self.seeded = _seeded(func, arguments)
+        self.seeded = _generator_call(func, arguments)
         tags = getattr(func, "tags", ())
         drawing = "sdp_choice" not in schema.name and "flash_attention_for_cpu" not in schema.name
         self.random = self.generator or (drawing and torch.Tag.nondeterministic_seeded in tags)
         writes = [argument for argument in arguments if argument.alias_info and argument.alias_info.is_write]
         base = schema.name.split("::")[-1]
         self.base = dtypes.base_of(schema.name)
-        self.refused = dtypes.refused(self.base) if schema.name.startswith("aten::") else None
+        self.refused = dtypes.find_refusal(self.base) if schema.name.startswith("aten::") else None
         out = any(argument.is_out for argument in writes)
         self.reshapes = bool(writes) and (
             out or base.startswith(("resize", "sparse_resize")) or base.endswith(_RESHAPING)
@@ -119,7 +119,7 @@ class Plan:
             base = "c10d*"
         self.special = (
             SPECIAL["*registered"]
-            if registered(func._name)
+            if registered_keys(func._name)
             else SPECIAL.get(self.name)
             or SPECIAL.get(base)
             or SPECIAL.get("*device" if self.device else "*random" if self.random else "")
@@ -150,7 +150,7 @@ def own_keys() -> tuple[str, ...]:
     return ("BackendSelect", kinds.now().key, "CPU", "CompositeExplicitAutograd")
 
 
-def registered(name: str) -> set[str]:
+def registered_keys(name: str) -> set[str]:
     """Return the dispatch keys for which the program has registered Python kernels of an operator."""
     space, _, operator = name.partition("::")
     known = torch.library._impls

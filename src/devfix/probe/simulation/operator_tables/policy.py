@@ -149,7 +149,7 @@ def entry_of(func: Any) -> Entry | None:
 
 def entry_of_schema(schema: Any) -> Entry | None:
     """Return the entry of an operator with this schema."""
-    return _entry_named(_qualified(schema))
+    return _entry_named(_qualified_name(schema))
 
 
 def is_missing(schema: Any) -> bool:
@@ -174,8 +174,8 @@ def reported_name(schema: Any) -> str:
     """Return the name of the operator that a backend without a kernel reports: of a structured one, the `out` form."""
     entry = entry_of_schema(schema)
     inner = (entry.delegate or _missing_part(entry)) if entry is not None else ""
-    return f"aten::{inner}" if inner else _qualified(schema)
+    return f"aten::{inner}" if inner else _qualified_name(schema)
 
 
-def _qualified(schema: Any) -> str:
+def _qualified_name(schema: Any) -> str:
     return str(schema.name) + (f".{schema.overload_name}" if schema.overload_name else "")

@@ -109,7 +109,7 @@ _OF_KIND: dict[Any, str] = {
 }
 
 
-def simulated() -> None:
+def simulate() -> None:
     """Patch everything that distinguishes a simulated GPU from a real one for a program."""
     kind = kinds.now()
     for subject in _SUBJECTS:

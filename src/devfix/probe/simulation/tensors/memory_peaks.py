@@ -50,7 +50,7 @@ _now: dict[int, int] = {}
 most: dict[int, int] = {}
 
 
-def rounded(size: int) -> int:
+def round_size(size: int) -> int:
     """Return the bytes that the allocator uses for a size."""
     return -(-size // BLOCK) * BLOCK
 
@@ -145,7 +145,7 @@ def _note(tensor: Any) -> None:
 
 def take(block: Block) -> None:
     """Note that memory is taken. Raises if the process may not take as much."""
-    size = rounded(block.size)
+    size = round_size(block.size)
     now = _now.get(block.gpu, 0) + size
     if now > limits.get(block.gpu, now):
         raise messages.out_of_memory(f"tried to allocate {block.size} bytes", block.gpu)
@@ -159,7 +159,7 @@ def take(block: Block) -> None:
 
 def give_back(block: Block) -> None:
     """Note that memory is given back."""
-    size = rounded(block.size)
+    size = round_size(block.size)
     _now[block.gpu] = _now.get(block.gpu, 0) - size
     _count(block, size, taken=False)
     for listener in listeners:

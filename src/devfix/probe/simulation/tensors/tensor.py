@@ -132,7 +132,7 @@ def reshape_shell(tensor: Any) -> None:
 
 def refill_shell(tensor: Any) -> None:
     """Give a simulated tensor a new shell around its values; the object and its autograd state stay."""
-    with modes.entered():
+    with modes.enter_mode():
         set_data(tensor, wrap(tensor._devfix_held, tensor._devfix_gpu))
 
 

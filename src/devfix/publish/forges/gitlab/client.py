@@ -63,7 +63,7 @@ class GitLabClient(Forge):
         with asking("list merge requests"):
             options: dict[str, Any] = {"scope": "all", "order_by": "created_at", "sort": "desc", **which}
             found = self._project.mergerequests.list(get_all=False, page=page, per_page=PAGE, **options)
-            return [_checked(each.attributes) for each in found]
+            return [_check_attributes(each.attributes) for each in found]
 
     def _pull(self, data: Mapping[str, Any]) -> Pull:
         is_open = data["state"] in ("opened", "locked")  # locked: being merged
@@ -91,7 +91,7 @@ class GitLabClient(Forge):
         }
         with asking("open a merge request"):
             try:
-                return self._pull(_checked(self._project.mergerequests.create(wanted).attributes))
+                return self._pull(_check_attributes(self._project.mergerequests.create(wanted).attributes))
             except GitlabError as error:
                 opened = [pull for pull in self.own_pulls(branch) if pull.is_open and pull.base == base]
                 if error.response_code != 409 or not opened:
@@ -240,7 +240,7 @@ def _is_own(data: Mapping[str, Any]) -> bool:
     return bool(data["source_project_id"] == data["target_project_id"])
 
 
-def _checked(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check_attributes(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the attributes of a merge request; raise KeyError or TypeError if one that is needed is missing."""
     for name, kind in (("iid", int), ("web_url", str), ("source_branch", str), ("target_branch", str), ("title", str)):
         if not isinstance(data[name], kind):

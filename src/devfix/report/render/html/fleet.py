@@ -9,7 +9,7 @@ from typing import Any
 from devfix.progress import duration
 from devfix.report.fleet_types import FleetRecord, RepositoryRecord
 from devfix.report.render.html.page import page
-from devfix.report.render.terminal.fleet import STEPS, counted, fleet_headline, gigabytes
+from devfix.report.render.terminal.fleet import STEPS, count_text, fleet_headline, gigabytes
 from devfix.report.types import FixRecord
 
 
@@ -54,7 +54,7 @@ def fleet_page(data: FleetRecord, fixes: Mapping[str, RepositoryFixes]) -> str:
         ]
         if data.memory
         else [],
-        counted=counted,
+        counted=count_text,
     )
 
 

@@ -53,7 +53,7 @@ def fence(text: str, language: str = "", limit: int = 6000) -> Markup:
     return Markup(f"{marks}{language}\n{shown}\n{marks}")
 
 
-def unlinked(text: str) -> str:
+def remove_links(text: str) -> str:
     """Return a text without anything that GitHub links or closes, for titles and commit messages."""
     return _LINKED.sub(lambda found: found[0] + GAP, without_commands(text))
 
@@ -67,4 +67,4 @@ def _words(text: str) -> str:
     escaped = _ACTIVE.sub(lambda found: "\\" + found[0], text.replace("$", "\0"))
     escaped = _LINE_START.sub(lambda found: "\\" + found[0] if not found[0][0].isdigit() else found[0] + GAP, escaped)
     # An entity and not a backslash: `\$` still opens mathematics on GitHub.
-    return unlinked(escaped.replace("\\#", "#")).replace("#", "\\#").replace(GAP, "&#8203;").replace("\0", "&#36;")
+    return remove_links(escaped.replace("\\#", "#")).replace("#", "\\#").replace(GAP, "&#8203;").replace("\0", "&#36;")

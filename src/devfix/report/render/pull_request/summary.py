@@ -11,7 +11,7 @@ from devfix.model import DeviceType, World
 from devfix.report.failure_types import OperandRecord
 from devfix.report.plain import tail
 from devfix.report.render.pull_request.templating import markdown, render
-from devfix.report.render.terminal.fix import copies, counted_equivalents, equivalents, said
+from devfix.report.render.terminal.fix import copies, counted_equivalents, equivalents, outcome_text
 from devfix.report.render.terminal.headline import doubts, headline
 from devfix.report.render.terminal.tensors import CREATIONS, shape
 from devfix.report.types import FixRecord, ReportRecord
@@ -83,7 +83,7 @@ def _failure(data: ReportRecord, index: int, fix: FixRecord | None) -> dict[str,
         "rejected": [
             {
                 "title": tried.title,
-                "said": said(tried.verdict),
+                "said": outcome_text(tried.verdict),
                 "reason": tried.verdict.reason,
             }
             for tried in rejected

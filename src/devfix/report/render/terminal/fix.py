@@ -46,7 +46,7 @@ def candidates(
     for fix in listed:
         verdict = fix.verdict
         reason = f" ({one_line(verdict.reason, 160)})" if verdict.reason else ""
-        why = "equivalent to the fix" if fix in equivalent else said(verdict) + reason
+        why = "equivalent to the fix" if fix in equivalent else outcome_text(verdict) + reason
         place = ", ".join(f"{edit.path}:{edit.line}" for edit in fix.edits)
         yield Text(f"  - {one_line(fix.title)} at {plain(place)}: {why}")
     if len(others) > len(listed):
@@ -66,7 +66,7 @@ def counted_equivalents(number: int) -> str:
     return f"{number} equivalent candidate{'s' if number != 1 else ''} rejected"
 
 
-def said(verdict: VerdictRecord) -> str:
+def outcome_text(verdict: VerdictRecord) -> str:
     """Return the outcome of a candidate in words."""
     return OUTCOMES[verdict.outcome]
 

@@ -22,14 +22,14 @@ def fleet_headline(data: FleetRecord) -> str:
     if not data.planned:
         return "No jobs are planned"
     ended = data.planned - data.pending
-    jobs = f"{ended} of {data.planned} jobs ended" if data.pending else f"{counted(data.planned, 'job')} ended"
-    return f"{jobs}; {counted(data.findings, 'finding')}, {data.fixed} fixed"
+    jobs = f"{ended} of {data.planned} jobs ended" if data.pending else f"{count_text(data.planned, 'job')} ended"
+    return f"{jobs}; {count_text(data.findings, 'finding')}, {data.fixed} fixed"
 
 
-def counted(number: int, noun: str) -> str:
+def count_text(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "job"), counted(2, "job")
+    >>> count_text(1, "job"), counted(2, "job")
     ('1 job', '2 jobs')
     """
     return f"{number} {noun}{'s'[number == 1 :]}"
@@ -62,7 +62,7 @@ def status_tables(data: FleetRecord, lines: bool = False) -> Iterator[Renderable
         lines,
     )
     if len(data.failures) > _REASONS:
-        yield Text(f"and {counted(len(data.failures) - _REASONS, 'other reason')}: see `devfix fleet report`")
+        yield Text(f"and {count_text(len(data.failures) - _REASONS, 'other reason')}: see `devfix fleet report`")
     yield from _table(
         ("step", "median", "90 %", "99 %", "longest", "all jobs"),
         [
@@ -75,7 +75,7 @@ def status_tables(data: FleetRecord, lines: bool = False) -> Iterator[Renderable
         sizes = map(gigabytes, (data.memory.median, data.memory.p90, data.memory.largest))
         yield Text("\nmemory of a job: median {}, 90 % below {}, largest {}".format(*sizes))
     if data.unplanned:
-        yield Text(f"\n{counted(data.unplanned, 'result')} of jobs that are not planned any more: not counted above")
+        yield Text(f"\n{count_text(data.unplanned, 'result')} of jobs that are not planned any more: not counted above")
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], lines: bool) -> Iterator[RenderableType]:

@@ -14,12 +14,12 @@ _exchange = devices.exchanging()
 
 
 def _set_index(device: Any) -> None:
-    index = devices.spoken(device if not isinstance(device, int) else int(device))
+    index = devices.index_named(device if not isinstance(device, int) else int(device))
     devices.make_current(-1 if index is None else index)
 
 
 def _wait(device: Any = None) -> None:
-    index = devices.current() if device is None else devices.spoken(device)
+    index = devices.current() if device is None else devices.index_named(device)
     captures.wait_for_device(devices.current() if index is None else index)
 
 

@@ -31,7 +31,7 @@ class _Garbage:
 def _index(device: Any = None) -> int:
     if device is not None and kinds.now().is_cuda:
         return index_of(device, _missing)
-    index = devices.current() if device is None else devices.spoken(device)
+    index = devices.current() if device is None else devices.index_named(device)
     return 0 if index is None else index
 
 
@@ -43,7 +43,7 @@ def _missing(index: int) -> RuntimeError:
 def allocated(device: Any = None) -> int:
     """Return the bytes that living tensors hold on a simulated GPU, shared memory counted once."""
     gpu = _index(device)
-    if kinds.now().is_cuda and not devices.used():
+    if kinds.now().is_cuda and not devices.is_used():
         return 0  # `memory_stats` in torch/cuda/memory.py has no figures before CUDA is initialized
     if _Garbage.left:
         gc.collect(1)
@@ -67,7 +67,7 @@ def _living(gpu: int) -> int:
     return sum(_blocks(gpu))
 
 
-def _requested(gpu: int) -> dict[int, int]:
+def _requested_blocks(gpu: int) -> dict[int, int]:
     """Return the address and the size of each block that something alive has asked for."""
     held = [tensor._devfix_held for tensor in _tensors() if tensor._devfix_gpu == gpu]
     storages = [tensor.untyped_storage() for tensor in held if tensor.layout is torch.strided]
@@ -77,7 +77,7 @@ def _requested(gpu: int) -> dict[int, int]:
 
 
 def _blocks(gpu: int) -> list[int]:
-    return [memory_peaks.rounded(size) for size in _requested(gpu).values()]
+    return [memory_peaks.round_size(size) for size in _requested_blocks(gpu).values()]
 
 
 def _segments(gpu: int) -> int:
@@ -96,7 +96,7 @@ def _whole(size: int, unit: int) -> int:
 def reserved(device: Any = None) -> int:
     """Return the bytes of the segments that were seen in use, and are kept until the cache is emptied."""
     gpu = _index(device)
-    if kinds.now().is_cuda and not devices.used():
+    if kinds.now().is_cuda and not devices.is_used():
         return 0
     allocated(device)  # collects garbage first
     _reserved[gpu] = max(_segments(gpu), _reserved.get(gpu, 0))
@@ -157,7 +157,7 @@ def follow() -> None:
 
 def stats(device: Any = None) -> Any:
     """Return the figures under the names of PyTorch's allocator."""
-    if kinds.now().is_cuda and not devices.used():
+    if kinds.now().is_cuda and not devices.is_used():
         return OrderedDict()
     most, segments_most, gpu = peak(device), peak_reserved(device), _index(device)
     found = snapshot(gpu)
@@ -192,20 +192,20 @@ def snapshot(gpu: int, elsewhere: Collection[int] = ()) -> list[dict[str, Any]]:
     Blocks at the addresses `elsewhere` have segments of their own.
     """
     reserved(gpu)
-    asked = {at: size for at, size in _requested(gpu).items() if at not in elsewhere}
+    asked = {at: size for at, size in _requested_blocks(gpu).items() if at not in elsewhere}
     return _segments_with(gpu, asked, _reserved.get(gpu, 0) if not elsewhere else 0)
 
 
 def segments_of(gpu: int, addresses: set[int]) -> list[dict[str, Any]]:
     """Return the segments that some blocks of a GPU have for themselves."""
-    return _segments_with(gpu, {at: size for at, size in _requested(gpu).items() if at in addresses}, 0)
+    return _segments_with(gpu, {at: size for at, size in _requested_blocks(gpu).items() if at in addresses}, 0)
 
 
 def _segments_with(gpu: int, asked: dict[int, int], whole: int) -> list[dict[str, Any]]:
-    large = {pointer: size for pointer, size in asked.items() if memory_peaks.rounded(size) > _SMALL}
+    large = {pointer: size for pointer, size in asked.items() if memory_peaks.round_size(size) > _SMALL}
     small = {pointer: size for pointer, size in asked.items() if pointer not in large}
     pools = {"small": small, "large": large}
-    held = {kind: sum(map(memory_peaks.rounded, sizes.values())) for kind, sizes in pools.items()}
+    held = {kind: sum(map(memory_peaks.round_size, sizes.values())) for kind, sizes in pools.items()}
     totals = {"small": _whole(held["small"], _SEGMENT)}
     totals["large"] = max(whole - totals["small"], held["large"])
     if not large and totals["large"]:  # what is kept of small blocks
@@ -215,7 +215,7 @@ def _segments_with(gpu: int, asked: dict[int, int], whole: int) -> list[dict[str
 
 def _segment(gpu: int, kind: str, sizes: dict[int, int], held: int, total: int) -> dict[str, Any]:
     blocks = [
-        {"address": pointer, "size": memory_peaks.rounded(size), "requested_size": size, "state": "active_allocated",
+        {"address": pointer, "size": memory_peaks.round_size(size), "requested_size": size, "state": "active_allocated",
          "frames": []} for pointer, size in sizes.items()
     ]  # fmt: skip
     if total > held:

@@ -22,7 +22,7 @@ def index_of(device: Any = None, missing: Callable[[int], Exception] | None = No
         number = device if isinstance(device, int) else torch.device(device).index
         if number is not None and _is_of_kind(device) and not devices.exists(number):
             raise missing(number)
-    index = devices.spoken(device)
+    index = devices.index_named(device)
     if index is None:
         raise ValueError(f"Expected a {kinds.now().name} device, but got: {device}")
     return index

@@ -11,7 +11,7 @@ from typing import Any
 _SKIPPED = ("__dict__", "__weakref__")
 
 
-def rebased(original: Any, *bases: Any) -> Any:
+def rebase(original: Any, *bases: Any) -> Any:
     """Return a class with the names and functions of `original`, on other bases; `super()` finds these."""
     cell = types.CellType()
     body = {name: _inside(value, cell) for name, value in vars(original).items() if name not in _SKIPPED}

@@ -12,14 +12,14 @@ from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
 from . import streams
 from .random_state import index_of
-from .rebasing import rebased
+from .rebasing import rebase
 
 _made: dict[Any, Any] = {}  # by PyTorch's class: a world that is entered again has the same classes
 
 
 def _above(original: Any, base: Any) -> Any:
     if original not in _made:
-        _made[original] = rebased(original, base)
+        _made[original] = rebase(original, base)
     return _made[original]
 
 
@@ -47,15 +47,15 @@ def raw_handle(device: Any = None) -> int:
 
 def current_stream(device: Any = None) -> Any:
     """Return the current stream of a device in this thread: `torch.accelerator.current_stream`."""
-    return streams.numbered(streams.Stream, *_triple_of_current(device)[:2])
+    return streams.stream_numbered(streams.Stream, *_triple_of_current(device)[:2])
 
 
 def _default_of_kind(device: Any = None) -> Any:
-    return streams.numbered(_class_now(), *_triple_of_default(device)[:2])
+    return streams.stream_numbered(_class_now(), *_triple_of_default(device)[:2])
 
 
 def _current_of_kind(device: Any = None) -> Any:
-    return streams.numbered(_class_now(), *_triple_of_current(device)[:2])
+    return streams.stream_numbered(_class_now(), *_triple_of_current(device)[:2])
 
 
 def _class_now() -> Any:

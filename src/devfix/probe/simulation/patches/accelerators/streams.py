@@ -28,12 +28,12 @@ class Stream:
         if type(device) is int and device_index is not None:
             device, stream_id = None, device
         if stream_id is not None:
-            return numbered(cls, stream_id, device_index or 0)
-        index = devices.current() if device is None else devices.spoken(device)
+            return stream_numbered(cls, stream_id, device_index or 0)
+        index = devices.current() if device is None else devices.index_named(device)
         if index is None:
             return _original_stream(device, priority=priority)  # of the host, say
         devices.use()
-        return numbered(cls, stream_pools.next_of(index, priority), index)
+        return stream_numbered(cls, stream_pools.next_of(index, priority), index)
 
     @property
     def device(self) -> torch.device:
@@ -107,7 +107,7 @@ class Stream:
         self.wait_event(stream.record_event())
 
 
-def numbered(cls: Any, stream: int, device: int) -> Any:
+def stream_numbered(cls: Any, stream: int, device: int) -> Any:
     """Return the stream of a class with a number."""
     made = object.__new__(cls)
     made.stream_id, made.device_index, made.device_type = int(stream), int(device), stream_pools.type_now()
@@ -128,11 +128,11 @@ class _DeviceStream(Stream):
         if stream_ptr:
             if priority:
                 raise RuntimeError("Priority was explicitly set for a external stream")
-            return numbered(cls, stream_ptr, devices.current())
+            return stream_numbered(cls, stream_ptr, devices.current())
         if stream_id or device_index or device_type:
-            return numbered(cls, stream_id, device_index)
+            return stream_numbered(cls, stream_id, device_index)
         devices.use()
-        return numbered(cls, stream_pools.next_of(devices.current(), priority), devices.current())
+        return stream_numbered(cls, stream_pools.next_of(devices.current(), priority), devices.current())
 
     @property
     def priority(self) -> int:
@@ -167,11 +167,11 @@ class Event:
         cls, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> Any:
         """Return an event that was not recorded yet."""
-        if device is not None and devices.spoken(device) is None:
+        if device is not None and devices.index_named(device) is None:
             return _original_event(device, enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
         made = object.__new__(cls)
         made._devfix_timing = bool(enable_timing)
-        made._devfix_gpu = devices.current() if device is None else devices.spoken(device) or 0
+        made._devfix_gpu = devices.current() if device is None else devices.index_named(device) or 0
         return made
 
     @property
@@ -211,7 +211,7 @@ class Event:
     def from_ipc_handle(cls, device: Any, handle: bytes) -> Any:
         """Return an event of another process, whose work is done."""
         made = cls()
-        made._devfix_moment, made._devfix_gpu = time.perf_counter(), devices.spoken(device) or 0
+        made._devfix_moment, made._devfix_gpu = time.perf_counter(), devices.index_named(device) or 0
         return made
 
     def elapsed_time(self, end_event: Any) -> float:

@@ -14,7 +14,7 @@ from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
 
-def _checked(original: Any) -> Any:
+def _check_results(original: Any) -> Any:
     def apply(self: Any, *args: Any) -> Any:
         results = original(self, *args)
         listed = _match(self, results if isinstance(results, (tuple, list)) else [results])
@@ -46,14 +46,14 @@ def _device(edge: Any) -> torch.device | None:
     return devices.outer(metadata[place].device) if metadata and place < len(metadata) else None
 
 
-def _begun(original: Any) -> Any:
+def _check_initial(original: Any) -> Any:
     """Check the initial gradients of a backward pass, as the engine does for tensors that are not subclasses."""
 
     def run_backward(tensors: Any, gradients: Any = (), *args: Any, **kwargs: Any) -> Any:
         try:
             return original(tensors, _place(tensors, gradients), *args, **kwargs)
         except RuntimeError as error:
-            if messages.translated(error):  # a check of the engine itself
+            if messages.translate(error):  # a check of the engine itself
                 hooks.failed(error, "torch.autograd.backward", (*tensors, *gradients), {})
             raise
 
@@ -113,6 +113,6 @@ def _place(tensors: Any, gradients: Any) -> Any:
 def install() -> None:
     """Check gradients in Python, since C++ skips subclasses of Tensor, as which it sees simulated tensors."""
     for owner in (torch.autograd, torch.autograd.graph):
-        wrap(owner, "_engine_run_backward", _begun)
-    wrap(torch.autograd.function.BackwardCFunction, "apply", _checked)
+        wrap(owner, "_engine_run_backward", _check_initial)
+    wrap(torch.autograd.function.BackwardCFunction, "apply", _check_results)
     wrap(Tensor, "register_hook", _hooking)

@@ -25,9 +25,9 @@ def _compiling(original: Any) -> Any:
         if not kwargs.get("fullgraph") or kwargs.get("disable") or (not is_module and _is_own(model)):
             return torch.compiler.disable(model) if is_module else model
         if not is_module:
-            return functools.wraps(model)(whole_graphs.checked(original, model, model, kwargs))
+            return functools.wraps(model)(whole_graphs.check_graph(original, model, model, kwargs))
         made = torch.compiler.disable(model)
-        made.forward = whole_graphs.checked(original, model, made.forward, kwargs)
+        made.forward = whole_graphs.check_graph(original, model, made.forward, kwargs)
         return made
 
     return compile

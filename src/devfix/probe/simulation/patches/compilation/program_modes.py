@@ -16,13 +16,13 @@ def _entering(original: Any) -> Any:
         kind = type(self)
         own = getattr(self, "_mode_key", None) is not None or kind.__module__.startswith("devfix.")
         if not own and not hasattr(kind.__torch_dispatch__, "_devfix_translates"):
-            wrap(kind, "__torch_dispatch__", _translated)
+            wrap(kind, "__torch_dispatch__", _translate_device)
         return original(self)
 
     return __enter__
 
 
-def _translated(original: Any) -> Any:
+def _translate_device(original: Any) -> Any:
     def __torch_dispatch__(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         device = kwargs.get("device") if kwargs else None
         if isinstance(device, torch.device) and device.type == "lazy":

@@ -58,7 +58,7 @@ def _running(original: Any) -> Any:
     def __torch_dispatch__(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if _mode_of(_FAKE) is not None or not modes.world:
             return original(self, func, types, args, kwargs)
-        with modes.entered():
+        with modes.enter_mode():
             return original(self, func, types, args, kwargs)
 
     return __torch_dispatch__

@@ -175,7 +175,7 @@ def _telling(original: Any) -> Any:
     return __repr__
 
 
-def _optimized(original: Any) -> Any:
+def _change_graph_back(original: Any) -> Any:
     def graph_for(*args: Any, **kwargs: Any) -> Any:
         graph = original(*args, **kwargs).copy()  # the executor goes on with its own
         change_back(graph)
@@ -196,13 +196,13 @@ def install() -> None:
     """Patch the calls of scripts, what is read of their graphs, and how functions are saved."""
     for kind in _KINDS:
         wrap(kind, "__call__", _running)
-        wrap(kind, "graph_for", _optimized)
+        wrap(kind, "graph_for", _change_graph_back)
         for name in _READ:
             if own := vars(kind).get(name):
                 replace(kind, name, property(_reading(own.fget, name)))
     import torch.jit._fuser as fuser
 
-    wrap(torch._C, "_last_executed_optimized_graph", _optimized)
+    wrap(torch._C, "_last_executed_optimized_graph", _change_graph_back)
     for owner in (torch.jit, fuser):
         replace(owner, "last_executed_optimized_graph", torch._C._last_executed_optimized_graph)
     for kind in (torch._C.Graph, torch._C.Node, torch._C.Value, torch._C.Type):

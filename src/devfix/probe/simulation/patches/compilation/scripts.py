@@ -80,7 +80,7 @@ def _buffer(original: Any) -> Any:
         with _on_host(self):
             scripting.as_written(module=self._c)
             written = original(self, *args, **kwargs)
-        return archives.moved(written, f"{kinds.now().name}:{gpus.pop()}", frozen=bool(_constants(self)))
+        return archives.move_archive(written, f"{kinds.now().name}:{gpus.pop()}", frozen=bool(_constants(self)))
 
     return save_to_buffer
 
@@ -106,7 +106,7 @@ def _load(original: Any) -> Any:
         else:
             data = f.read()
         place = archives.device(data) if map_location is None else map_location
-        index = devices.spoken(place)
+        index = devices.index_named(place)
         if index is None:
             return original(io.BytesIO(data), map_location, *args, **kwargs)
         module = original(io.BytesIO(data), "cpu", *args, **kwargs).to(devices.SHOWN[index])

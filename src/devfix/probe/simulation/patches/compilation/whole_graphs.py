@@ -36,7 +36,7 @@ def _stop(graph: Any, examples: Any) -> Any:
     raise _Traced
 
 
-def checked(compile: Any, function: Any, run: Any, options: Any) -> Any:
+def check_graph(compile: Any, function: Any, run: Any, options: Any) -> Any:
     """Return a function that runs as `run` does after Dynamo has traced `function` without a graph break."""
     left = [True]
     asked = {name: value for name, value in options.items() if name in ("dynamic", "fullgraph")}
@@ -108,7 +108,7 @@ def _teach(rules: Any) -> None:
 
 def _on_stream(original: Any) -> Any:
     def get_current_stream(device: Any) -> Any:
-        if not modes.world or devices.spoken(device) is None:  # Dynamo keeps what it imported in a world
+        if not modes.world or devices.index_named(device) is None:  # Dynamo keeps what it imported in a world
             return original(device)
         return stream_classes.current_stream(device)
 

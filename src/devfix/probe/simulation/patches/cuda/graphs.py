@@ -17,7 +17,7 @@ import torch
 from ...accelerators import captures, messages
 from ...patching import replace, undo_with
 from ...tensors.tensor import Tensor
-from ..accelerators.rebasing import rebased
+from ..accelerators.rebasing import rebase
 from . import recording
 
 _MODES = [mode.value for mode in captures.CaptureMode]
@@ -204,7 +204,7 @@ def install() -> None:
     """Patch what PyTorch's own graphs, their context and `make_graphed_callables` stand on."""
     part = torch.cuda.graphs
     if part.CUDAGraph not in _made:
-        _made[part.CUDAGraph] = rebased(part.CUDAGraph, Graph)
+        _made[part.CUDAGraph] = rebase(part.CUDAGraph, Graph)
     graph = _made[part.CUDAGraph]
     for owner in (torch.cuda, part):
         replace(owner, "CUDAGraph", graph)

@@ -20,7 +20,7 @@ _REDUCTIONS: dict[int, Callable[[Any], Any]] = {
 }
 
 
-def _checked(tensors: Sequence[Any]) -> Sequence[Any]:
+def _check_inputs(tensors: Sequence[Any]) -> Sequence[Any]:
     """Return the tensors. Raises what `check_inputs` in torch/csrc/cuda/nccl.cpp raises."""
     seen = set()
     for tensor in tensors:
@@ -36,33 +36,33 @@ def _checked(tensors: Sequence[Any]) -> Sequence[Any]:
     return tensors
 
 
-def _reduced(inputs: Sequence[Any], op: int) -> Any:
-    return _REDUCTIONS[op](torch.stack([each.detach().cpu() for each in _checked(inputs)]))
+def _reduce_inputs(inputs: Sequence[Any], op: int) -> Any:
+    return _REDUCTIONS[op](torch.stack([each.detach().cpu() for each in _check_inputs(inputs)]))
 
 
 def _all_reduce(inputs: Any, outputs: Any, op: int, streams: Any = None, comms: Any = None) -> None:
-    result = _reduced(inputs, op)
+    result = _reduce_inputs(inputs, op)
     for each in outputs:
         each.copy_(result)
 
 
 def _reduce(inputs: Any, output: Any, root: int, op: int, streams: Any = None, comms: Any = None) -> None:
-    output.copy_(_reduced(inputs, op))
+    output.copy_(_reduce_inputs(inputs, op))
 
 
 def _broadcast(inputs: Any, root: int, streams: Any = None, comms: Any = None) -> None:
-    for each in _checked(inputs):
+    for each in _check_inputs(inputs):
         each.copy_(inputs[root])
 
 
 def _all_gather(inputs: Any, outputs: Any, streams: Any = None, comms: Any = None) -> None:
-    result = torch.cat([each.detach().cpu().flatten() for each in _checked(inputs)])
+    result = torch.cat([each.detach().cpu().flatten() for each in _check_inputs(inputs)])
     for each in outputs:
         each.copy_(result.view(each.shape))
 
 
 def _reduce_scatter(inputs: Any, outputs: Any, op: int, streams: Any = None, comms: Any = None) -> None:
-    for part, each in zip(_reduced(inputs, op).flatten().chunk(len(outputs)), outputs):  # noqa: B905 - as many
+    for part, each in zip(_reduce_inputs(inputs, op).flatten().chunk(len(outputs)), outputs):  # noqa: B905 - as many
         each.copy_(part.view(each.shape))
 
 

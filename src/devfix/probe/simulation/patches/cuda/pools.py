@@ -13,7 +13,7 @@ from ...accelerators import devices, messages
 from ...patching import replace
 from ...tensors import memory_peaks
 from ..accelerators import memory
-from ..accelerators.rebasing import rebased
+from ..accelerators.rebasing import rebase
 
 _numbers = itertools.count(1)
 _made: dict[Any, Any] = {}  # by PyTorch's class: a world that is entered again has the same one
@@ -100,7 +100,7 @@ def begin(device: int, pool: Any, *args: Any) -> None:
     memory.follow()
     if _blocks_of not in memory_peaks.listeners:
         memory_peaks.listeners.append(_blocks_of)
-    _allocating.of.append((devices.checked(device), tuple(pool)))
+    _allocating.of.append((devices.check_index(device), tuple(pool)))
 
 
 def end(device: int, pool: Any, *args: Any) -> None:
@@ -176,7 +176,7 @@ def install() -> None:
         original = getattr(torch.cuda.memory, name, None)
         if original is not None:
             if original not in _made:
-                _made[original] = rebased(original, base)
+                _made[original] = rebase(original, base)
             for owner in (torch.cuda, torch.cuda.memory):
                 replace(owner, name, _made[original], add=True)
     functions: dict[str, Any] = {

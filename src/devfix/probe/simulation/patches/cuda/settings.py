@@ -60,13 +60,13 @@ def _resetter(name: str, first: Any) -> Callable[[], None]:
 
 
 def _set_fraction(fraction: float, device: int) -> None:
-    gpu = devices.checked(device)
+    gpu = devices.check_index(device)
     _Kept.fractions[gpu] = float(fraction)
     memory.limit(gpu, float(fraction))
 
 
 def _get_fraction(device: int) -> float:
-    return _Kept.fractions.get(devices.checked(device), 1.0)
+    return _Kept.fractions.get(devices.check_index(device), 1.0)
 
 
 def _set_file(name: str, insert_device_ordinal: bool = False) -> None:
@@ -76,7 +76,7 @@ def _set_file(name: str, insert_device_ordinal: bool = False) -> None:
 
 
 def _change_allocator(allocator: Any) -> None:
-    if devices.used():
+    if devices.is_used():
         raise RuntimeError("Can't swap an already initialized allocator")
     _Kept.allocator = allocator
 

@@ -35,7 +35,7 @@ def _whole(original: Any) -> Any:
             and hooks.on_created in hooks.fast_on_created
         ):
             if gpu < 0:
-                made = cpu_fast_path.hosted(original, _func, (input, weight, bias), {})
+                made = cpu_fast_path.run_on_host(original, _func, (input, weight, bias), {})
                 return original(input, weight, bias) if made is None else made
             guard = _below()
             try:
@@ -45,7 +45,7 @@ def _whole(original: Any) -> Any:
             finally:
                 del guard
             if result is not None and result.dtype in PRODUCTS:
-                return fast_path.placed(result, gpu, _func, (input, weight, bias), {}, input)
+                return fast_path.place_result(result, gpu, _func, (input, weight, bias), {}, input)
         if not kinds.now().checks_arguments:  # MPS has a kernel of its own, which checks by hand
             error = mps_checks.linear_error((input, weight, bias))
             if error is not None:

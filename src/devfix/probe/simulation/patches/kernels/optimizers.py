@@ -49,10 +49,10 @@ def _on_values(single: Any, params: Any, args: Any, kwargs: dict[str, Any]) -> N
     """Take the step on the values of the tensors, as the CPU does; new states become simulated tensors."""
     gpu = params[0]._devfix_gpu
     lists = [params, *args]
-    held = [[_held(item) for item in each] if isinstance(each, list) else _held(each) for each in lists]
+    held = [[_host_value(item) for item in each] if isinstance(each, list) else _host_value(each) for each in lists]
     before = [list(each) if isinstance(each, list) else [] for each in held]
     with torch._C._DisableTorchDispatch():
-        single(*held, **{name: _held(value) for name, value in kwargs.items()})
+        single(*held, **{name: _host_value(value) for name, value in kwargs.items()})
     for given, now, old in zip(lists, held, before):  # noqa: B905 - created together above
         for place, item in enumerate(old):
             if now[place] is not item:
@@ -61,11 +61,11 @@ def _on_values(single: Any, params: Any, args: Any, kwargs: dict[str, Any]) -> N
         count_write(param)
 
 
-def _held(value: Any) -> Any:
+def _host_value(value: Any) -> Any:
     return value._devfix_held if isinstance(value, Tensor) and value._devfix_gpu >= 0 else value
 
 
-def _grouped(original: Any) -> Any:
+def _group_by_device(original: Any) -> Any:
     """Name the devices of groups as the program does, which then takes functions of lists for them."""
 
     def group(*args: Any, **kwargs: Any) -> Any:
@@ -77,7 +77,7 @@ def _grouped(original: Any) -> Any:
 
 def install() -> None:
     """Let each `_multi_tensor_X` do what its `_single_tensor_X` does, if both take the same arguments."""
-    wrap(torch._C, "_group_tensors_by_device_and_dtype", _grouped)
+    wrap(torch._C, "_group_tensors_by_device_and_dtype", _group_by_device)
     for name, module in list(sys.modules.items()):
         if not name.startswith("torch.optim."):
             continue

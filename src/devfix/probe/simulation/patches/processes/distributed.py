@@ -129,7 +129,7 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
         refuse_host(group, tensors)
     futures.remember(tensors)
-    held = [_held(part) for part in args]
+    held = [_host_values(part) for part in args]
     if plan.name in _WHOLE:
         # NCCL compares the numbers of elements and not the shapes; Gloo requires equal shapes.
         held = [part.view(-1) if isinstance(part, Tensor) and part.is_contiguous() else part for part in held]
@@ -148,9 +148,9 @@ def _flat(part: Any) -> Any:
     return [part] if isinstance(part, Tensor) else []
 
 
-def _held(part: Any) -> Any:
+def _host_values(part: Any) -> Any:
     if isinstance(part, (list, tuple)):
-        return [_held(item) for item in part]
+        return [_host_values(item) for item in part]
     return part._devfix_held if isinstance(part, Tensor) and part._devfix_gpu >= 0 else part
 
 

@@ -23,7 +23,7 @@ def install() -> None:
     answers: dict[str, Any] = {
         "_lazy_init": devices.use,
         "init": devices.use,
-        "is_initialized": devices.used,
+        "is_initialized": devices.is_used,
         "_is_in_bad_fork": devices.forbidden,
     }
     module = getattr(torch, kinds.now().name)

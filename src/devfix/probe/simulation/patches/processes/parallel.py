@@ -12,7 +12,7 @@ from ...patching import replace
 
 
 def _place(device: int) -> torch.device:
-    return devices.CPU if device < 0 else devices.SHOWN[devices.checked(device)]
+    return devices.CPU if device < 0 else devices.SHOWN[devices.check_index(device)]
 
 
 def scatter(tensor: Any, gpus: Any, chunk_sizes: Any = None, dim: int = 0, streams: Any = None) -> Any:

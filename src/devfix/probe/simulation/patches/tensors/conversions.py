@@ -49,7 +49,7 @@ def _onto(original: Any) -> Any:
             return handle_torch_function(getattr(Tensor, name), (self,), *given, **asked)
         if type(device) is int and device < 0:
             raise RuntimeError("Device index must not be negative")
-        index = devices.spoken(name if device is None else device)
+        index = devices.index_named(name if device is None else device)
         if index is None:
             raise RuntimeError(f"Invalid device, must be {name} device: {device}")
         return self.to(devices.LAZY[index], non_blocking=non_blocking, memory_format=memory_format)
@@ -80,7 +80,7 @@ def _generating(device: Any) -> int | None:
         asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
     if kinds.now().is_cuda and asked.type == "cuda" and asked.index is not None and not devices.exists(asked.index):
         raise RuntimeError("The device_index is invalid.")
-    return devices.spoken(device)
+    return devices.index_named(device)
 
 
 def _generator(original: Any) -> Any:

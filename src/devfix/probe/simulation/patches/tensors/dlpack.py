@@ -46,7 +46,7 @@ def _packing(original: Any) -> Any:
     def to_dlpack(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(tensor, Tensor):
             return original(tensor, *args, **kwargs)
-        placed = _placed(tensor, kwargs.pop("dl_device", None), kwargs.pop("copy", None))
+        placed = _place(tensor, kwargs.pop("dl_device", None), kwargs.pop("copy", None))
         if placed._devfix_gpu < 0:
             return original(placed, *args, **kwargs)
         capsule = original(placed._devfix_held, *args, **kwargs)
@@ -57,7 +57,7 @@ def _packing(original: Any) -> Any:
     return to_dlpack
 
 
-def _placed(tensor: Any, device: Any, copy: bool | None) -> Any:
+def _place(tensor: Any, device: Any, copy: bool | None) -> Any:
     """Return a tensor where the consumer asks for it (`maybeCopyTensor` in torch/csrc/utils of DLConvertor.cpp)."""
     if device is not None:
         kind, index = device
@@ -76,7 +76,7 @@ def _unpacking(original: Any) -> Any:
         device = _device(capsule)
         if device is None or device.type != _TYPES[kinds.now().name]:
             return original(capsule)
-        gpu = devices.checked(device.index)
+        gpu = devices.check_index(device.index)
         device.type, device.index = _HOST, 0
         made = wrap_tensor(original(capsule), gpu)
         hooks.on_created(made, "torch.from_dlpack", (), {})

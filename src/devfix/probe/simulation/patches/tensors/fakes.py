@@ -36,7 +36,7 @@ def _by_mode(original: Any) -> Any:
     return handle
 
 
-def _shown(value: Any) -> Any:
+def _show(value: Any) -> Any:
     return devices.outer(value) if isinstance(value, torch.device) else value
 
 
@@ -44,8 +44,8 @@ def _showing(original: Any) -> Any:
     """Let a fake tensor have the device that Python names, whatever a constructor or a move was given inside."""
 
     def run(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = {name: _shown(value) for name, value in (kwargs or {}).items()}
-        return original(self, func, types, tuple(map(_shown, args)), given)
+        given = {name: _show(value) for name, value in (kwargs or {}).items()}
+        return original(self, func, types, tuple(map(_show, args)), given)
 
     return run
 

@@ -26,7 +26,7 @@ def _numpy(original: Any) -> Any:
             try:
                 array = original(self, force=force)
             except TypeError as error:  # a transform's wrapper has its device in C++
-                messages.translated(error)
+                messages.translate(error)
                 raise
             hooks.on_completed("torch.Tensor.numpy")
             return array
@@ -102,7 +102,7 @@ def _on_host(name: str) -> None:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             held = None if overridden(self) else self._devfix_held
             if held is not None:
-                graph_capture.copied(self._devfix_gpu)
+                graph_capture.note_copy(self._devfix_gpu)
                 hooks.read(self, f"torch.Tensor.{name}")
             return original(self if held is None else held, *args, **kwargs)
 

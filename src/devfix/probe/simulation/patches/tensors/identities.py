@@ -16,7 +16,7 @@ import torch
 import torch.overrides
 import torch.utils._device
 
-from ...patching import replace, replaced, undo_with
+from ...patching import replace, replaced_attributes, undo_with
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _SPACES = ("torch", "torch.functional", "torch.linalg", "torch.fft", "torch.sparse", "torch.special", "torch._C._nn")
@@ -28,7 +28,7 @@ _forget_types.argtypes = [ctypes.py_object]
 def _replacements() -> dict[int, tuple[Any, Any]]:
     """Return the replacement of each function by the function's id, with the function itself."""
     found: dict[int, tuple[Any, Any]] = {}
-    for owner, name in replaced():
+    for owner, name in replaced_attributes():
         if getattr(owner, "__name__", "") not in _SPACES or not isinstance(owner, types.ModuleType):
             continue
         now = original = getattr(owner, name)

@@ -81,11 +81,11 @@ def _getitem(self: Any, index: Any, /) -> Any:
             and _is_fixed(index)
             and composite_path.alone()
         ):
-            made = fast_path.viewed(_get, _func, gpu, self, (index,), {})
+            made = fast_path.run_view(_get, _func, gpu, self, (index,), {})
             if made is not None:
                 return made
-    elif type(self) is Tensor and _known(index) and composite_path.alone():
-        made = cpu_fast_path.hosted(_get, _func, (self, index), _NOTHING)
+    elif type(self) is Tensor and _is_plain(index) and composite_path.alone():
+        made = cpu_fast_path.run_on_host(_get, _func, (self, index), _NOTHING)
         if made is not None:
             return made
     return _get(self, index)
@@ -97,7 +97,7 @@ def _getting() -> Any:
     return _getitem if compiled is None else fast_path.calling(compiled)
 
 
-def _known(index: Any) -> bool:
+def _is_plain(index: Any) -> bool:
     """Return whether an index is plain and contains no tensor."""
     return type(index) is int or (_plain(index) and _is_fixed(index))
 
@@ -135,7 +135,7 @@ def _set_other(self: Any, index: Any, value: Any) -> None:
     try:
         _set(self, index, value)
     except TypeError as error:
-        messages.translated(error)
+        messages.translate(error)
         raise
 
 

@@ -12,12 +12,12 @@ from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
 
-def _built(original: Any) -> Any:
+def _build_on_host(original: Any) -> Any:
     def nested_tensor(tensor_list: Any, **kwargs: Any) -> Any:
         if not isinstance(tensor_list, (list, tuple)):
             return original(tensor_list, **kwargs)  # raises the error
         device = kwargs.pop("device", None)
-        index = devices.spoken(device)
+        index = devices.index_named(device)
         first = next((item for item in tensor_list if isinstance(item, Tensor)), None)
         if device is None and first is not None and first._devfix_gpu >= 0:
             index = first._devfix_gpu
@@ -86,6 +86,6 @@ def install() -> None:
     wrap(Tensor, "to", _to)
     wrap(Tensor, "cpu", _cpu)
     if hasattr(torch._C, "_nested") and hasattr(torch._C._nested, "nested_tensor"):
-        wrap(torch._C._nested, "nested_tensor", _built)
+        wrap(torch._C._nested, "nested_tensor", _build_on_host)
     if messages.VERSION < (2, 13):
         wrap(Tensor, "detach", _detach)

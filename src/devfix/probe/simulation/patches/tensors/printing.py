@@ -15,7 +15,7 @@ from ...patching import wrap
 def _keeping(original: Any) -> Any:
     @contextmanager
     def disable_current_modes() -> Iterator[Any]:
-        with original() as found, modes.entered():
+        with original() as found, modes.enter_mode():
             yield found
 
     return disable_current_modes

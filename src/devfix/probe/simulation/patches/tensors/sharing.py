@@ -20,7 +20,7 @@ _Parameter = torch.nn.Parameter
 def rebuild(held: torch.Tensor, gpu: int, kind: Any, requires_grad: bool) -> Any:
     """Recreate the tensor in the receiving process."""
     devices.use()
-    made = wrap(held, devices.checked(gpu)).requires_grad_(requires_grad)
+    made = wrap(held, devices.check_index(gpu)).requires_grad_(requires_grad)
     return side_table.become(made, kind)
 
 
@@ -59,7 +59,7 @@ def _open(original: Any) -> Any:
         if int(process) == os.getpid():  # the driver opens no handle in the process that made it
             raise messages.cuda_error("invalid device context", "cudaErrorDeviceUninitialized")
         made: Any = torch.UntypedStorage._new_shared_filename_cpu(manager, name, size)
-        made._devfix_gpu, made._devfix_received = devices.checked(device), True
+        made._devfix_gpu, made._devfix_received = devices.check_index(device), True
         return made
 
     return staticmethod(_new_shared_cuda)

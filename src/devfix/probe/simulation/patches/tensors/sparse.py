@@ -37,7 +37,7 @@ def _multiply(original: Any) -> Any:
     return mm
 
 
-def _built(original: Any) -> Any:
+def _build_on_host(original: Any) -> Any:
     """Let sparse constructors create on the CPU and move the result to the device of the values, or to `device`."""
 
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
@@ -46,7 +46,7 @@ def _built(original: Any) -> Any:
         if device is None:
             _check_places(original.__name__, parts, kwargs.get("layout"))
         gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)
-        index = gpu if device is None else devices.spoken(device)
+        index = gpu if device is None else devices.index_named(device)
         if index is None:
             return original(*args, device=device, **kwargs)
         grad = kwargs.pop("requires_grad", False)
@@ -57,7 +57,7 @@ def _built(original: Any) -> Any:
     return call
 
 
-def _checked(original: Any) -> Any:
+def _check_on_host(original: Any) -> Any:
     """Let checks of the parts of a sparse tensor, which `torch.load` makes from 2.15 on, read them on the host."""
 
     def validate(*args: Any, **kwargs: Any) -> Any:
@@ -110,5 +110,5 @@ def install() -> None:
         wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
     for name in names:
-        wrap(torch, f"sparse_{name}_tensor", _built)
-        wrap(torch, f"_validate_sparse_{name}_tensor_args", _checked)
+        wrap(torch, f"sparse_{name}_tensor", _build_on_host)
+        wrap(torch, f"_validate_sparse_{name}_tensor_args", _check_on_host)

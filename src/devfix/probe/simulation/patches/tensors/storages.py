@@ -41,12 +41,12 @@ def _is_pinned(tensor: Any) -> bool:
     return bool(tensor._devfix_pinned or (tensor._base is not None and tensor._base._devfix_pinned))
 
 
-def _pinned(original: Any) -> Any:
+def _pinned_check(original: Any) -> Any:
     return lambda self, device=None: bool(self._devfix_pinned) or (self._devfix_gpu < 0 and original(self, device))
 
 
 def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-    index = None if device is None else devices.spoken(device)
+    index = None if device is None else devices.index_named(device)
     if index is None and device is not None:
         kwargs["device"] = device
     return _mark(_BASE.__new__(cls, *args, **kwargs), -1 if index is None else index)
@@ -67,7 +67,7 @@ def _move(self: Any, gpu: int) -> Any:
 
 def _to(original: Any) -> Any:
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
-        index = devices.spoken(device)
+        index = devices.index_named(device)
         if index is None and self._devfix_gpu < 0:
             return original(self, device=device, non_blocking=non_blocking)
         target = -1 if index is None else index
@@ -103,7 +103,7 @@ def _resize(original: Any) -> Any:
     def resize_(self: Any, size: int) -> Any:
         result = original(self, size)
         if self._devfix_gpu >= 0:
-            freed_memory.resized(self)
+            freed_memory.record_size(self)
         return result
 
     return resize_
@@ -177,7 +177,7 @@ def install() -> None:
     wrap(Storage, "resize_", _resize)
     undo_with(freed_memory.reset)
     wrap(Storage, "__getitem__", _slice)
-    wrap(Storage, "is_pinned", _pinned)
+    wrap(Storage, "is_pinned", _pinned_check)
     replace(Storage, "__new__", staticmethod(_new), add=True)
     wrap(Storage, "is_shared", lambda original: lambda self: self._devfix_gpu >= 0 or original(self))
     wrap(Tensor, "untyped_storage", _of_tensor)

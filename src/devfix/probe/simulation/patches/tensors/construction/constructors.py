@@ -18,7 +18,7 @@ from ....tensors.tensor import Tensor, wrap_new
 from . import array_interface, factories, legacy, subclass_constructors
 
 
-def wanted(device: Any) -> Any:
+def requested_device(device: Any) -> Any:
     """Return the device for a constructor: the requested one, else the default device if set."""
     if device is not None:
         return device
@@ -31,7 +31,7 @@ def wanted(device: Any) -> Any:
 
 def _index(device: Any, name: str) -> int | None:
     try:
-        return devices.spoken(wanted(device))
+        return devices.index_named(requested_device(device))
     except RuntimeError as error:
         hooks.failed(error, name, (), {})
         raise
@@ -72,7 +72,7 @@ def _moving(name: str) -> Any:
                 return _construct_on(original, name, args, kwargs, index)
             is_same = isinstance(source, Tensor) and name in ("as_tensor", "asarray")  # at most with another dtype
             if not is_same and cpu_fast_path.makes((), kwargs):
-                made = cpu_fast_path.made(original, f"torch.{name}", args, kwargs)
+                made = cpu_fast_path.create_on_host(original, f"torch.{name}", args, kwargs)
                 if made is not None:
                     return made
             pinned = kwargs.get("pin_memory") and kwargs.pop("pin_memory")

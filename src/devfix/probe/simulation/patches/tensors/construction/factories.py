@@ -48,7 +48,9 @@ def _accepting_index(original: Any) -> Any:
             kwargs["device"] = devices.inner(kwargs["device"])  # C++ compares it with that of the shell
         return original(*args, **kwargs)
 
-    compiled = factory_path.compiled(original, func, operator, rest, draws=draws, is_short=is_short, is_like=is_like)
+    compiled = factory_path.compile_path(
+        original, func, operator, rest, draws=draws, is_short=is_short, is_like=is_like
+    )
     if compiled is not None:
         return compiled
 
@@ -62,7 +64,7 @@ def _accepting_index(original: Any) -> Any:
             if made is not None:
                 return made
         if func is not None and cpu_fast_path.makes(args, kwargs):
-            made = cpu_fast_path.made(original, func, args, kwargs)
+            made = cpu_fast_path.create_on_host(original, func, args, kwargs)
             if made is not None:
                 return made
         return rest(*args, **kwargs)

@@ -38,13 +38,13 @@ class LegacyType(type):
         """Create a tensor of the dtype on a GPU."""
         given = _positional(args, kwargs)
         try:
-            return _made(given, cls.layout, cls.dtype, "cuda" if device is None else device)
+            return _create(given, cls.layout, cls.dtype, "cuda" if device is None else device)
         except TypeError as error:
             _report(error, f"{cls.__module__}.{cls.__name__}", given)
             raise
 
 
-def _made(args: Any, layout: torch.layout, dtype: torch.dtype, device: Any) -> Any:
+def _create(args: Any, layout: torch.layout, dtype: torch.dtype, device: Any) -> Any:
     return (build if layout is torch.strided else _sparse)(args, dtype, device)
 
 
@@ -61,7 +61,7 @@ def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
     """
     given = args[0] if len(args) == 1 else args
     if isinstance(given, Tensor):
-        return _aliased(given, dtype, torch.device(device))
+        return _alias(given, dtype, torch.device(device))
     if isinstance(given, torch.Size):
         return torch.empty(given, dtype=dtype, device=device)
     if all(isinstance(size, int) for size in args):
@@ -69,7 +69,7 @@ def build(args: Any, dtype: torch.dtype, device: Any) -> Any:
     return torch.tensor(given, dtype=dtype, device=device)
 
 
-def _aliased(given: Any, dtype: torch.dtype, device: torch.device) -> Any:
+def _alias(given: Any, dtype: torch.dtype, device: torch.device) -> Any:
     """Return an alias of a tensor of the same type: `type_equal` compares no index, so it may be on another GPU."""
     if given.device.type == device.type and given.dtype is dtype and given.layout is torch.strided:
         return torch.ops.aten.alias.default(given)
@@ -111,7 +111,7 @@ def _new(original: Any) -> Any:
         try:
             if self._devfix_gpu < 0:
                 return original(self, *args, **asked, **kwargs)
-            return _made(given, self.layout, self.dtype, asked.get("device", self.device))
+            return _create(given, self.layout, self.dtype, asked.get("device", self.device))
         except TypeError as error:
             _report(error, "torch.Tensor.new", (self, *given))
             raise
