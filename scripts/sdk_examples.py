@@ -60,7 +60,7 @@ True""",
 'main.py'
 >>> source.file(SourceLocation("lib.py", 1)) is None  # not owned
 True""",
-    "FixSite": """>>> [site.spot.kind for site in ctx.sites()][-1]
+    "FixSite": """>>> [site.fix_site.kind for site in ctx.sites()][-1]
 'use'""",
     "is_bound": """>>> file = source.file(failure.at)
 >>> is_bound(file, file.root_at(failure.at), "x.device")

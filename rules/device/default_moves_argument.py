@@ -15,7 +15,6 @@ from devfix.sdk import (
     device_argument,
     device_literal,
     is_bound,
-    match,
     parameter_nodes,
     parameters,
     rewrite,
@@ -41,25 +40,22 @@ class Moved:
 class DefaultMovesArgument(EvidenceRule[Moved]):
     """Takes the tensor's device where the caller names none."""
 
-    blames_intentional = True
+    reports_intentional = True
     confidence = Confidence.REMOTE
 
     def search(self, ctx: Context) -> Moved | None:
         """Return what moved the operand last, if a default of the function around the move named the device."""
-        event = ctx.operand.transfers[-1] if ctx.operand.transfers else None
-        site = ctx.call_at(event.owned_place) if event is not None else None
-        function, given = (site.function, device_argument(site.node)) if site is not None else (None, None)
-        if site is None or function is None or given is None or not is_bound(site.file, function, "torch"):
+        site = ctx.call_at(ctx.operand.transfers[-1].owned_place) if ctx.operand.transfers else None
+        if site is None or site.function is None or not is_bound(site.file, site.function, "torch"):
             return None
-        moved = match(site.node, "$X.to($$$)", "$X.cuda($$$)", "$_.$_($X, $$$)")
+        moved, device = site.match("$X.to($$$)", "$X.cuda($$$)", "$_.$_($X, $$$)"), device_argument(site.node)
         tensor = code(moved["X"]) if moved is not None else ""
-        names = {each.value for each in site.file.within(given.value, cst.Name)}
-        if tensor in names or tensor not in parameters(function):
+        named = {each.value for each in site.file.within(device.value, cst.Name)} if device is not None else set()
+        if tensor in named or tensor not in parameters(site.function):
             return None
-        for each in parameter_nodes(function):
-            is_literal = each.default and device_literal(site.file, each.default, ctx.sources) is not None
-            if each.default and is_literal and each.name.value in names:
-                return Moved(site.file, function, each, each.default, tensor)
+        for each in parameter_nodes(site.function):
+            if each.name.value in named and each.default and device_literal(site.file, each.default, ctx.sources):
+                return Moved(site.file, site.function, each, each.default, tensor)
         return None
 
     def describe(self, ctx: Context, found: Moved) -> str:
@@ -73,12 +69,15 @@ class DefaultMovesArgument(EvidenceRule[Moved]):
         """Leave the device open by default, and fill it in at the beginning of the function."""
         name, default = found.name, code(found.default)
         own = f"{found.tensor}.device" if default.startswith("torch.") else f"str({found.tensor}.device)"
-        text = f"{name} = {name} or ({own} if isinstance({found.tensor}, torch.Tensor) else {default})"
-        opened = found.function.with_deep_changes(found.device, default=cst.Name("None"))
-        if isinstance(opened, cst.FunctionDef) and isinstance(opened.body, cst.IndentedBlock):
-            statements = list(opened.body.body)
-            place = int(opened.get_docstring() is not None)
-            whole = [*statements[:place], cst.parse_statement(text), *statements[place:]]
-            changed = opened.with_changes(body=opened.body.with_changes(body=whole))
+        line = f"{name} = {name} or ({own} if isinstance({found.tensor}, torch.Tensor) else {default})"
+        if isinstance(found.function.body, cst.IndentedBlock):
+            body = _begin_with(line, found.function.body, has_docstring=found.function.get_docstring() is not None)
+            edits = {found.device: found.device.with_changes(default=cst.Name("None")), found.function.body: body}
             title = f"Take the device of `{found.tensor}` where no `{name}` is given"
-            yield from rewrite(found.file, {found.function: changed}, title, Safety.LIKELY)
+            yield from rewrite(found.file, edits, title, Safety.LIKELY)
+
+
+def _begin_with(line: str, body: cst.IndentedBlock, has_docstring: bool) -> cst.IndentedBlock:
+    """Return the body of a function with a statement in front, or after its docstring."""
+    statements, start = list(body.body), int(has_docstring)
+    return body.with_changes(body=[*statements[:start], cst.parse_statement(line), *statements[start:]])

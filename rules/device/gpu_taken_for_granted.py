@@ -58,8 +58,8 @@ def _ask_there(ctx: Context, file: File, literal: cst.SimpleString) -> Changes:
     """Yield a choice of the device in place of a string that names CUDA."""
     if literal_device(file, literal).startswith("cuda"):
         for choice in _choices(ctx, file, file.code(literal)):
-            changed = File(file.path, file.replaced({literal: expression(choice.text)}).bytes)
-            yield from rewrite(file, choice.imported(changed), "Ask whether there is a GPU")
+            changed = File(file.path, file.replace({literal: expression(choice.text)}).bytes)
+            yield from rewrite(file, choice.add_import(changed), "Ask whether there is a GPU")
 
 
 def _choices(ctx: Context, file: File, literal: str) -> Iterator[DeviceChoice]:
@@ -80,8 +80,8 @@ def _is_query(found: DeviceSource) -> bool:
 def _rename(found: DeviceSource) -> Changes:
     """Yield the device that has a name in scope, or that of a tensor parameter of the function."""
     function = found.file.function_of(found.call)
-    here = {each.expression: each for each in found.spot.scope}
-    names = [text for text in device_names(found.spot, found.file) if not here[text].device.startswith("cuda")]
+    here = {each.expression: each for each in found.site.scope}
+    names = [text for text in device_names(found.site, found.file) if not here[text].device.startswith("cuda")]
     tensors = [text for text, each in here.items() if each.kind == "tensor"] if function is not None else []
     given = [f"{text}.device" for text in tensors if function and is_passed_in(found.file, function, text)]
     for text in (*names[:1], *given[:1]):
@@ -102,10 +102,10 @@ def _ask_once(file: File, choice: DeviceChoice) -> Changes:
     now = file
     # One after the other, since they may be nested: `model(x.cuda()).cuda()`.
     while call := next(filter(_is_bare, now.within(now.module, cst.Call)), None):
-        now = File(file.path, now.replaced({call: replace_device(call, name)}).bytes)
+        now = File(file.path, now.replace({call: replace_device(call, name)}).bytes)
     if now is file:
         return
-    changed = File(file.path, choice.imported(now).bytes)
+    changed = File(file.path, choice.add_import(now).bytes)
     if name == choice.text:
         yield from rewrite(file, changed.module, f"Use the device `{name}`, which the repository chooses")
     elif is_own:

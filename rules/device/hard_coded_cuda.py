@@ -31,7 +31,7 @@ class HardCodedCuda(DeviceSourceRule):
 
     def diagnose(self, ctx: Context) -> Finding | None:
         """Return the finding for a literal device, else for a choice that leaves another accelerator out."""
-        return super().diagnose(ctx) or next(_blame_choices(ctx), None)
+        return super().diagnose(ctx) or next(_report_choices(ctx), None)
 
     def propose(self, ctx: Context) -> Changes:
         """Yield changes of the choice where one was blamed, else of the literal device."""
@@ -43,8 +43,8 @@ class HardCodedCuda(DeviceSourceRule):
             for choice in device_choices(file, ctx.sources, ctx.other_accelerators, literal):
                 torch = imported_name(file, "torch.device") if isinstance(node.body, cst.Call) else ""
                 text = f"{torch}({choice.text})" if torch else choice.text
-                changed = File(file.path, file.replaced({node: expression(text)}).bytes)
-                yield from rewrite(file, choice.imported(changed), "Let the choice of the device know other GPUs")
+                changed = File(file.path, file.replace({node: expression(text)}).bytes)
+                yield from rewrite(file, choice.add_import(changed), "Let the choice of the device know other GPUs")
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Leave devices that a caller could pass on, and "cuda" without an index between two GPUs, to other rules."""
@@ -58,12 +58,12 @@ def _spell(found: DeviceSource) -> str:
     return direct if direct or found.named is None else literal_device(found.file, found.named)
 
 
-def _blame_choices(ctx: Context) -> Iterator[Finding]:
+def _report_choices(ctx: Context) -> Iterator[Finding]:
     """Yield a finding for each operand that is on the CPU since the choice of its device knows CUDA alone."""
     for each in ctx.suspects() if ctx.accelerator not in CUDA_OR_NONE else ():
         for file, node in _choices(each) if each.operand.device == "cpu" else ():
             said = f"`{code(node)}` in {file.path} chooses the CPU on a machine with {ctx.accelerator}"
-            yield each.blame(f"{each.name} is on the CPU: {said}.")
+            yield each.report(f"{each.name} is on the CPU: {said}.")
 
 
 def _choices(ctx: Context) -> Iterator[tuple[File, cst.IfExp]]:

@@ -20,7 +20,7 @@ class ParameterNotPassedOn(DeviceSourceRule):
     def diagnose(self, ctx: Context) -> Finding | None:
         """Report a tensor that one function placed for another, or could not place without a GPU."""
         if ctx.failure.kind == "no-device" and len(ctx.failure.owned_frames) > 1 and ctx.failure.at is not None:
-            return ctx.blame(fill_message("{failed_at} uses a GPU, and there is none.", ctx), device="cpu")
+            return ctx.report(fill_message("{failed_at} uses a GPU, and there is none.", ctx), device="cpu")
         return super().diagnose(ctx)
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:

@@ -27,7 +27,7 @@ from devfix.sdk import (
 class ReturnNotMoved(OperandRule):
     """Moves the result of that branch to the device to which the others go."""
 
-    confidence, blames_intentional = Confidence.REMOTE, True
+    confidence, reports_intentional = Confidence.REMOTE, True
 
     def explain(self, ctx: Context) -> str:
         """Report a result of a function that moves its other results."""

@@ -12,7 +12,7 @@ LEGACY = ("Tensor", "FloatTensor", "LongTensor", "from_numpy", "load")
 class LibraryFollowsArgument(OperandRule):
     """Moves the arguments of the call that are on the device of the library's tensor."""
 
-    confidence, blames_intentional = Confidence.REMOTE, True
+    confidence, reports_intentional = Confidence.REMOTE, True
 
     def explain(self, ctx: Context) -> str:
         """Report a tensor that a library created during the failing call, and that the program has no name for."""

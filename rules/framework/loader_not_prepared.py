@@ -31,7 +31,7 @@ COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 class LoaderNotPrepared(OperandRule):
     """Passes the loader to `prepare` with the model, or after it is created; else moves the batch."""
 
-    blames_intentional, needs_object = True, (ACCELERATOR,)
+    reports_intentional, needs_object = True, (ACCELERATOR,)
     message = (
         "{name} comes from a loader that `prepare` was not given, so it stays on the host, while it meets a tensor on"
         " {peer}."
@@ -150,8 +150,8 @@ def _with_loader(file: File, statement: cst.Assign, loader: str) -> cst.Module |
     before = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
     prepared = call.with_changes(args=[*call.args[:-1], before, new])
     if not isinstance(target, cst.Tuple):
-        return file.replaced({call: prepared, target: expression(f"{texts[0]}, {loader}")})
+        return file.replace({call: prepared, target: expression(f"{texts[0]}, {loader}")})
     elements = target.elements
     before_last = elements[-1].with_changes(comma=elements[0].comma if len(elements) > 1 else COMMA)
     added = elements[-1].with_changes(value=expression(loader))
-    return file.replaced({call: prepared, target: target.with_changes(elements=[*elements[:-1], before_last, added])})
+    return file.replace({call: prepared, target: target.with_changes(elements=[*elements[:-1], before_last, added])})

@@ -38,7 +38,7 @@ class ParallelOnHost(Rule):
                     f"`{operand.owner.root}` is on the host: DataParallel copies it from {asked[1]} to the other GPUs,"
                     " and moves inputs alone."
                 )
-                return ctx.view(index).blame(reason, device=asked[1])
+                return ctx.view(index).report(reason, device=asked[1])
         return None
 
     def propose(self, ctx: Context) -> Changes:

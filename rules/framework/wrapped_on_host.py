@@ -24,7 +24,7 @@ class WrappedOnHost(Rule):
         found, gpu = ctx.view(on_host[0]), f"cuda:{asked[1]}"
         model = f"`{found.operand.owner.root}`" if found.operand.owner is not None else "The model"
         reason = f"{model} is on the host when it is wrapped, and `device_ids` says that it is on {gpu}."
-        return found.blame(reason, device=gpu)
+        return found.report(reason, device=gpu)
 
     def propose(self, ctx: Context) -> Changes:
         """Move it to a variable for the device; those that are the same in each process come last."""

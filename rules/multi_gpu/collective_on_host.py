@@ -14,7 +14,7 @@ class CollectiveOnHost(Rule):
         if ctx.failure.kind != "collective" or not gpus or not on_host:
             return None
         found = ctx.view(on_host[0])
-        return found.blame(f"{found.name} is on the host, and NCCL only sends tensors on GPUs.", device=gpus[0])
+        return found.report(f"{found.name} is on the host, and NCCL only sends tensors on GPUs.", device=gpus[0])
 
     def propose(self, ctx: Context) -> Changes:
         """Name the device at the factory, else insert the move before the failing statement."""

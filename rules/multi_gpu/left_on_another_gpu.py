@@ -8,7 +8,7 @@ from devfix.sdk import Changes, Context, OperandRule, Site, device_in, is_spread
 class LeftOnAnotherGpu(OperandRule):
     """Moves it to the activation's GPU where they meet, never the activation back."""
 
-    blames_intentional = True
+    reports_intentional = True
     message = "{name} is on {device}, and the model goes on with a tensor on {peer}."
 
     def concerns(self, ctx: Context) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, literal_device, match, named_device
+from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, literal_device, named_device
 
 REASON = '"cuda" without an index is the GPU that is current in the thread at that moment.'
 OF_TYPE = "The name of a type says nothing of the GPU: what is cast by it goes to the current one."
@@ -35,7 +35,7 @@ def _follow_type(ctx: Context) -> Changes:
     """Yield `.to(x)` for `.type(x.type())`."""
     for place in ctx.placement_locations():
         site = ctx.call_at(place)
-        found = match(site.node, "$X.type($Y.type())") if site is not None else None
+        found = site.match("$X.type($Y.type())") if site is not None else None
         if site is not None and found is not None:
             title = f"Follow `{site.file.code(found['Y'])}`, whose type names no GPU"
             yield from site.replace({site.node: found.fill("$X.to($Y)")}, title, reason=OF_TYPE)
@@ -46,5 +46,5 @@ def _is_unindexed(found: DeviceSource) -> bool:
     if found.named is None:
         return named_device(found.file, found.call) == "cuda"
     text = found.file.code(found.named)
-    seen = {each.device for each in found.spot.scope if each.expression == text}
+    seen = {each.device for each in found.site.scope if each.expression == text}
     return "cuda" in seen or (not seen and literal_device(found.file, found.named) == "cuda")

@@ -48,7 +48,7 @@ class Declaration:
 class DeclaredDeviceIgnored(OperandRule):
     """Makes the declaration true where the object is created, or returns results on the declared device."""
 
-    blames_intentional = True
+    reports_intentional = True
 
     def explain(self, ctx: Context) -> str:
         """Report results of an object that is on another device than its `device` says."""

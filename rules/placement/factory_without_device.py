@@ -34,7 +34,7 @@ class FactoryWithoutDevice(CreationRule):
     kinds = ("factory", "constant")
     # A factory in a function that still runs is strong evidence; one far away may create an input.
     confidence, confidence_far = Confidence.NEARBY, Confidence.REMOTE
-    blames_held = True
+    reports_held = True
     message = "{name} was created by `{op}` on {device} in {made_at}, while it meets a tensor on {peer}."
 
     def explain(self, ctx: Context) -> str:

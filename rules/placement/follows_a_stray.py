@@ -19,7 +19,7 @@ from devfix.sdk import (
 class FollowsAStray(OperandRule):
     """Moves the tensor whose device the factory was given: where it is passed on, else where it comes in."""
 
-    confidence, blames_intentional = Confidence.NEARBY, True
+    confidence, reports_intentional = Confidence.NEARBY, True
 
     def explain(self, ctx: Context) -> str:
         """Report an operand that a factory created beside other tensors on the wrong device."""
@@ -85,4 +85,4 @@ def _is_unmoved(ctx: Context, variable: ScopeVariable) -> bool:
 def _site_of(site: Site, source: ScopeVariable) -> Site:
     """Return the site with the names of the tensor there."""
     names = [each.expression for each in site.scope if each.kind == "tensor" and each.history == source.history]
-    return site.naming(*names)
+    return site.with_names(*names)

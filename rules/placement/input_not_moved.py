@@ -9,7 +9,7 @@ class InputNotMoved(OperandRule):
     A move further down may leave another use of the tensor on the old device.
     """
 
-    confidence, blames_intentional = Confidence.INDIRECT, True
+    confidence, reports_intentional = Confidence.INDIRECT, True
 
     def explain(self, ctx: Context) -> str:
         """Report what was never moved, or was moved if a parameter that it meets was moved to the host on purpose."""

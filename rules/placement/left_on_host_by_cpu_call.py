@@ -23,7 +23,7 @@ GATHERING = ("$ALL.append($X)", "$ALL.extend($X)", "$ALL.add($X)", "$ALL.insert(
 class LeftOnHostByCpuCall(OperandRule):
     """Removes the move; if a loop collects what it moves to the host, moves what it meets there too."""
 
-    confidence, blames_intentional = Confidence.NEARBY, True
+    confidence, reports_intentional = Confidence.NEARBY, True
 
     def explain(self, ctx: Context) -> str:
         """Report an operand that a running function moved to the host, beside one that it did not."""
@@ -38,18 +38,22 @@ class LeftOnHostByCpuCall(OperandRule):
     def propose(self, ctx: Context) -> Changes:
         """Skip calls that are not methods of the tensor."""
         site = ctx.site_at(ctx.moved_to("cpu"))
-        expressions = site.file.expressions_at(site.place) if site is not None else []
-        call = next((each for each in expressions if isinstance(each, cst.Call) and is_move(each)), None)
-        moved, given = receiver(call), site.file.parent(call) if site is not None and call is not None else None
+        call = next(filter(is_move, site.file.expressions_at(site.place)), None) if site is not None else None
+        moved = receiver(call)
         if site is None or call is None or moved is None:
             return
-        # The loop keeps its results off the GPU on purpose.
-        is_gathered = isinstance(given, cst.Arg) and match(site.file.parent(given), *GATHERING)
-        if is_gathered and site.file.loops_around(call):
+        if _is_gathered(site.file, call):  # the loop keeps its results off the GPU on purpose
             yield from _gather_alike(ctx.failing_site(), site.file, call)
         else:
             title = f"Leave `{site.file.code(moved)}` where it is"
             yield from site.replace({call: remove_move(call)}, title, Safety.LIKELY)
+
+
+def _is_gathered(file: File, call: cst.Call) -> bool:
+    """Return whether a loop adds the result of a call to a list or another container."""
+    given = file.parent(call)
+    is_added = isinstance(given, cst.Arg) and match(file.parent(given), *GATHERING) is not None
+    return is_added and bool(file.loops_around(call))
 
 
 def _gather_alike(failing: Site | None, file: File, call: cst.Call) -> Changes:

@@ -23,7 +23,7 @@ SCOPES = (cst.Lambda, cst.BaseComp)  # names bound in these are not visible to t
 class MoveResultDropped(OperandRule):
     """Assigns the result of a move that is a statement, or is passed on directly, to the name that was moved."""
 
-    blames_intentional = True
+    reports_intentional = True
 
     def explain(self, ctx: Context) -> str:
         """Report an operand of which a copy was made on the right device, while the operand itself was used further."""

@@ -208,5 +208,5 @@ def _repeat(site: Site, sibling: str, name: str) -> Changes:
         return
     if not file.find(assign, name):
         alone = File("", file.code(assign).encode())
-        again = alone.replaced({node: expression(name) for node in alone.find(alone.module, sibling)})
+        again = alone.replace({node: expression(name) for node in alone.find(alone.module, sibling)})
         yield from site.insert_after([again.code], f"Move `{name}` as `{sibling}` is moved")

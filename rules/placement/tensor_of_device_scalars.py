@@ -10,7 +10,7 @@ NUMBERS = ("float", "int", "len", "bool", "ord", "item", "tolist")
 class TensorOfDeviceScalars(CreationRule):
     """Stacks the tensors on their device, or creates the new tensor there."""
 
-    kinds, blames_held = ("constant",), True
+    kinds, reports_held = ("constant",), True
     message = (
         "{name} was created by `{op}` in {made_at} on the host: tensors on {peer} that it takes are copied there one by"
         " one."

@@ -18,7 +18,7 @@ from devfix.sdk import (
 class TwoLiveTensors(OperandRule):
     """Moves it where it is used, else where it is passed in, from the inside outward; then its peer."""
 
-    confidence, blames_intentional = Confidence.GUESS, True
+    confidence, reports_intentional = Confidence.GUESS, True
     message = "{name} is on {device} and meets a tensor on {peer}, which it should follow."
 
     def suspects(self, ctx: Context) -> Iterator[Context]:

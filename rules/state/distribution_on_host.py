@@ -215,7 +215,7 @@ def _register(kept: Kept, parts: Parts) -> cst.Module | None:
     if registered is None:
         return None
     named: dict[cst.CSTNode, cst.CSTNode] = {value: expression(f"self.{name}") for name, value in parts.tensors.items()}
-    replaced = file.replaced(named)
+    replaced = file.replace(named)
     built = File(file.path, replaced.bytes)
     again = assignments(built, f"self.{kept.attribute}", definition(built, kept.holder.name.value))
     changed = File(file.path, registered.bytes)

@@ -22,7 +22,7 @@ from devfix.sdk import (
 class ModuleLeftOnHost(OperandRule):
     """Moves the module back behind the move, or behind the call of the function that moved it."""
 
-    blames_intentional = True
+    reports_intentional = True
     supersedes = ("placement/input-not-moved",)
 
     def explain(self, ctx: Context) -> str:

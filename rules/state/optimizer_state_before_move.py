@@ -22,7 +22,7 @@ OPTIMIZER = re.compile(r"\bopt|optim", re.IGNORECASE)
 class OptimizerStateBeforeMove(OperandRule):
     """Moves the model before the state is loaded."""
 
-    blames_intentional = True  # loading moves the state to where the parameters are
+    reports_intentional = True  # loading moves the state to where the parameters are
     message = (
         "the optimizer keeps state on {device} for parameters on {peer}: it was filled before the model was moved."
     )

@@ -37,7 +37,7 @@ class StaleCache(OperandRule):
     """
 
     supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
-    blames_intentional = True
+    reports_intentional = True
 
     def explain(self, ctx: Context) -> str:
         """Report an attribute that a method other than the constructor computed, on another device than it is used."""

@@ -27,7 +27,7 @@ LOADERS = {"load": "map_location", "load_file": "device"}  # of torch and of saf
 class WeightsReplaced(OperandRule):
     """Moves what replaces them: where it is loaded, by the module after loading, or where it is assigned."""
 
-    blames_intentional = True
+    reports_intentional = True
     supersedes = ("placement/module-created-late",)
 
     def explain(self, ctx: Context) -> str:

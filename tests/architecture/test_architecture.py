@@ -94,6 +94,7 @@ REPLACED = (
     ("la", "me"), ("in_", "vain"), ("held", "_as"), ("not-", "yours"), ("in", " vain"),
     ("bi", "rth"), ("bo", "rn"), ("its", " like"),
     ("trou", "ble"), ("tal", "ly"), ("wi", "shes"), ("rene", "wal"),
+    ("sp", "ot"), ("blames", "_held"), ("blames", "_intentional"),
 )  # fmt: skip
 
 
@@ -120,6 +121,37 @@ def test_docstrings_start_with_a_verb_or_a_noun_phrase() -> None:
     trees = {path: ast.parse(path.read_bytes()) for folder in ("src/devfix", "rules") for path in python_below(folder)}
     documented = ((path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, kinds))
     assert not [(path.name, text) for path, node in documented if CLAUSE.match(text := ast.get_docstring(node) or "")]
+
+
+# Irregular participles that are no other form of a verb, as `set` and `run` are; regular ones end in "ed".
+PARTICIPLES = re.compile(
+    r"begun|bought|bound|broken|brought|built|caught|chosen|done|drawn|fed|felt|forgotten|found|frozen|given|"
+    r"gone|grown|held|hidden|hung|kept|known|laid|led|left|lent|lost|made|meant|met|paid|said|seen|sent|shaken|"
+    r"shown|sold|spent|spoken|stolen|struck|stuck|sung|swum|taken|taught|thought|thrown|told|torn|understood|"
+    r"woken|won|worn|wound|written|asked|ran"
+)
+VERBS = {"embed", "exceed", "feed", "need", "proceed", "seed", "shed"}
+
+
+def test_functions_are_named_by_what_they_do_or_return() -> None:
+    """A bare participle (`moved`) says neither; properties are exempt, and so are functions in a function."""
+    trees = {path: ast.parse(path.read_bytes()) for folder in ("src/devfix", "rules") for path in python_below(folder)}
+    scopes = [(path, each) for path, tree in trees.items() for each in (tree, *classes_in(tree))]
+    functions = [(path, node) for path, scope in scopes for node in scope.body if isinstance(node, ast.FunctionDef)]
+    named = [
+        (path.name, node.name)
+        for path, node in functions
+        if not any("property" in ast.unparse(each) for each in node.decorator_list)
+    ]
+    assert not [each for each in named if is_participle(each[1].strip("_"))]
+
+
+def classes_in(tree: ast.Module) -> list[ast.ClassDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def is_participle(name: str) -> bool:
+    return PARTICIPLES.fullmatch(name) is not None or (name.endswith("ed") and "_" not in name and name not in VERBS)
 
 
 def test_the_probe_knows_torch_and_the_standard_library_only() -> None:

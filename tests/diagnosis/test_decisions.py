@@ -68,7 +68,7 @@ class Late(OperandRule):
     """Declines `mask`, which it examines first, and blames `x` if `options` is true."""
 
     message = "{name} was left."
-    blames_intentional = True
+    reports_intentional = True
 
     def matches(self, ctx: Context) -> bool:
         if ctx.name == "`mask`":

@@ -38,10 +38,10 @@ def test_a_search_goes_on_with_what_has_not_run() -> None:
     assert coverage.lacks_control
     coverage.add_control(ended(Outcome.TIMEOUT, 4, "b", a="passed"))
     assert coverage.left_out == {"a", "b"} and coverage.lacks_control, "b took the rest of the time"
-    assert coverage.asked(LIFTED) == ["a"]
+    assert coverage.select_tests(LIFTED) == ["a"]
     assert not list(coverage.add_lifted(LIFTED, ["a"], ended(Outcome.CLEAN, a="passed")))
     coverage.add_control(ended(Outcome.CLEAN, 2, c="passed", d="failed"))
-    assert not coverage.lacks_control and coverage.asked(LIFTED) == ["c"]
+    assert not coverage.lacks_control and coverage.select_tests(LIFTED) == ["c"]
     coverage.postpone(LIFTED)
     assert coverage.is_unfinished
     (left, over) = coverage.notes()
@@ -51,7 +51,7 @@ def test_a_search_goes_on_with_what_has_not_run() -> None:
     )
     list(coverage.add_lifted(LIFTED, ["c"], ended(Outcome.CLEAN, c="finding")))
     assert not coverage.is_unfinished and list(coverage.notes()) == [left]
-    assert coverage.asked("twice") == ["a", "c"] and coverage.asked("twice", passing=True) == ["a"]
+    assert coverage.select_tests("twice") == ["a", "c"] and coverage.select_tests("twice", passing=True) == ["a"]
 
 
 def test_what_has_no_result_lifted_is_not_asked_for_again() -> None:
@@ -59,7 +59,7 @@ def test_what_has_no_result_lifted_is_not_asked_for_again() -> None:
     coverage.add_control(ended(Outcome.CLEAN, 2, a="passed", b="passed"))
     (note,) = coverage.add_lifted(LIFTED, ["a", "b"], ended(Outcome.OTHER, a="passed"))
     assert note.startswith("1 of 2 tests have no result lifted to cuda:0")
-    assert coverage.asked(LIFTED) == [] and not coverage.is_unfinished
+    assert coverage.select_tests(LIFTED) == [] and not coverage.is_unfinished
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def _client_servers(cluster: NodeCluster) -> list[int]:
 
 def _ended(folder: Path) -> bool:
     results = folder / "fleet-results"
-    return (results / "devfix-fleet.json").exists() and bool(ResultStore.open(results).ended())
+    return (results / "devfix-fleet.json").exists() and bool(ResultStore.open(results).outcomes())
 
 
 def _assert_no_token() -> None:

@@ -32,7 +32,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     opened = ResultStore.open(tmp_path / "new" / "results")
     assert opened.plan() == tuple(jobs)
     assert sorted(opened.records(), key=lambda each: each.repository) == added
-    assert opened.ended() == written.ended() == {each.key: JobOutcome.REPAIRED for each in jobs[:2]}
+    assert opened.outcomes() == written.outcomes() == {each.key: JobOutcome.REPAIRED for each in jobs[:2]}
     artifact = opened.artifact(jobs[0].key)
     assert artifact and (artifact / "summary.md").read_bytes() == b"A summary\n"
     assert opened.artifact(jobs[2].key) is None
@@ -52,7 +52,7 @@ def test_a_new_plan_replaces_the_plan_and_keeps_results(tmp_path: Path) -> None:
     written.add(result(job(1)))
     written.write_plan([job(2)])
     assert written.plan() == (job(2),)
-    assert written.ended().keys() == {job(1).key}
+    assert written.outcomes().keys() == {job(1).key}
 
 
 def test_a_result_replaces_an_earlier_one(tmp_path: Path) -> None:
@@ -64,9 +64,9 @@ def test_a_result_replaces_an_earlier_one(tmp_path: Path) -> None:
     written.close()
     again = ResultStore.create(tmp_path)
     again.add(result(job(7), JobOutcome.CLEAN))
-    assert again.ended() == ResultStore.open(tmp_path).ended()
-    assert again.ended()[job(7).key] is JobOutcome.CLEAN
-    assert len(again.ended()) == store._SINGLE
+    assert again.outcomes() == ResultStore.open(tmp_path).outcomes()
+    assert again.outcomes()[job(7).key] is JobOutcome.CLEAN
+    assert len(again.outcomes()) == store._SINGLE
     assert again.artifact(job(7).key) is None and again.artifact(job(8).key)
     assert not [*(tmp_path / "incoming").iterdir()]
 
@@ -193,7 +193,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "jobs" / f"{job(1).key}.parquet"
     os.truncate(file, 100)
     with pytest.raises(UserError, match=file.name):
-        ResultStore.open(tmp_path).ended()
+        ResultStore.open(tmp_path).outcomes()
 
 
 KILLED = """
@@ -229,17 +229,17 @@ for kind in range(3):
                 after.add(result(job(2), store.JobOutcome.CLEAN))
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        reading = ResultStore.open(results).ended()
+        reading = ResultStore.open(results).outcomes()
         again = ResultStore.create(results)
-        assert again.ended() == reading or kind < 2, (kind, step, reading)
+        assert again.outcomes() == reading or kind < 2, (kind, step, reading)
         artifact = again.artifact(job(1).key)
         files = {path.name: path.read_bytes() for path in artifact.rglob("*") if path.is_file()} if artifact else {}
-        outcome = again.ended()[job(1).key]
+        outcome = again.outcomes()[job(1).key]
         expected = {
             "partial": {"summary.md": b"old"}, "repaired": {"summary.md": b"new", "1": b"new"}, "clean": {},
         }
         assert files == expected[outcome.value], (kind, step, outcome, files)
-        assert len(again.records()) == len(again.ended())
+        assert len(again.records()) == len(again.outcomes())
         assert not [*(results / "incoming").iterdir()], (kind, step)
         again.add(result(job(3), store.JobOutcome.CLEAN))
         again.close()
@@ -278,7 +278,7 @@ def test_reading_beside_a_run(tmp_path: Path) -> None:
     try:
         most = 0
         while most < 2 * store._SINGLE:
-            ended = ResultStore.open(tmp_path).ended()
+            ended = ResultStore.open(tmp_path).outcomes()
             assert len(ended) >= most and {job(number).key for number in range(most)} <= ended.keys()
             most = len(ended)
     finally:

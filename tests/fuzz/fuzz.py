@@ -72,7 +72,7 @@ def source(data: bytes, folder: Path) -> None:
     for call in calls[:3]:
         start, stop = file._spans[call]
         text = file.module.code.encode()
-        after = file.replaced({call: add_keyword(call, "d", "d")}).code.encode()
+        after = file.replace({call: add_keyword(call, "d", "d")}).code.encode()
         assert after.startswith(text[:start]) and after.endswith(text[stop:])
 
 

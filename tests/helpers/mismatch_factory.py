@@ -57,8 +57,8 @@ def meeting(
     return Diagnosis("test/rule", "…", failure, finding), Sources({"main.py": code.encode()}.get)
 
 
-def spot_at(diagnosis: Diagnosis, *expressions: str, kind: str = "use") -> FixSite:
-    """The failing expression as a spot that names the tensor."""
+def use_site(diagnosis: Diagnosis, *expressions: str, kind: str = "use") -> FixSite:
+    """The failing expression as a site that names the tensor."""
     frame = diagnosis.failure.frames[0]
     return FixSite(kind, frame.place, frame.scope, expressions, 0)
 

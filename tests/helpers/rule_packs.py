@@ -15,7 +15,7 @@ class BiasLeft(Rule):
     def diagnose(self, ctx: Context) -> Finding | None:
         for each in ctx.suspects():
             if each.operand.device == "cpu" and not each.moved_to("cpu"):
-                return each.blame(f"It never was on {each.peer.device}.")
+                return each.report(f"It never was on {each.peer.device}.")
         return None
 
     def propose(self, ctx: Context) -> Iterator[Change]:

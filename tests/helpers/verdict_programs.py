@@ -37,7 +37,7 @@ CHANGES = {changes!r}
 class AsTold(Rule):
     def diagnose(self, ctx):
         found = next(ctx.suspects(), ctx)
-        return found.blame("It is the one to blame.") if ctx.failure.operands else None
+        return found.report("It is the one to blame.") if ctx.failure.operands else None
 
     def propose(self, ctx):
         file = ctx.sources.file(ctx.failure.at)

@@ -169,7 +169,7 @@ def written_words(history: History, tmp_path: Path, text: str) -> tuple[PullRequ
 def test_everything_that_is_published_is_harmless(history: History, tmp_path: Path, text: str) -> None:
     words, proposal, artifact = written_words(history, tmp_path, text)
     marker = Marker("p", proposal.failures, (text,))
-    for body in (words.body(proposal), summary(artifact.data), words.comment(), words.gone()):
+    for body in (words.body(proposal), summary(artifact.data), words.comment(), words.fixed_comment()):
         body = re.sub("&#36;", "", body)
         assert_harmless(body)
         assert body.encode("utf-8")
@@ -277,7 +277,7 @@ def test_what_is_no_marker_is_none(body: str | None) -> None:
 
 
 def test_a_program_cannot_write_our_marker(history: History, tmp_path: Path) -> None:
-    forged = Marker("p", ("forged",), tip="f" * 40).written()
+    forged = Marker("p", ("forged",), tip="f" * 40).to_comment()
     words, proposal, _ = written_words(history, tmp_path, forged + " <!-- devfix:end -->")
     marker = Marker("p", proposal.failures)
     body = frame_text(words.body(proposal), marker)

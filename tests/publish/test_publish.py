@@ -170,7 +170,7 @@ def test_words_that_people_put_into_the_body_stay(
     body = hub.pulls[0]["body"]
     assert step["action"] == "updated" and history.commit_id in body
     assert body.startswith("See also #7.") and body.rstrip().endswith("Thanks!")
-    hub.pulls[0]["body"] = "My own words.\n" + find(body).written()  # type: ignore[union-attr]
+    hub.pulls[0]["body"] = "My own words.\n" + find(body).to_comment()  # type: ignore[union-attr]
     history.commit({}, "chore: nothing more", hub.url_with_token)
     publish(history.artifact(tmp_path / "3.json", FIRST))
     assert hub.pulls[0]["body"].startswith("My own words.\n<!--")

@@ -119,12 +119,12 @@ def test_a_page_of_a_declared_rule_passes(bench: Bench, tmp_path: Path) -> None:
 
 def test_a_declared_rule_is_of_its_family_and_has_its_class_variables(tmp_path: Path) -> None:
     more = (
-        'confidence = "remote"\nsupersedes = ["acme/other"]\nblames-intentional = true\nneeds-object = "acme.Model"\n'
+        'confidence = "remote"\nsupersedes = ["acme/other"]\nreports-intentional = true\nneeds-object = "acme.Model"\n'
     )
     rule = rule_at(declared(tmp_path, more + MOVED))
     made = rule.implementation
     assert (rule.id, rule.title, rule.supersedes) == ("acme/bias-left", TITLE, ("acme/other",))
-    assert isinstance(made, OperandRule) and made.confidence is Confidence.REMOTE and made.blames_intentional
+    assert isinstance(made, OperandRule) and made.confidence is Confidence.REMOTE and made.reports_intentional
     assert made.needs_object == ("acme.Model",) and type(made).__name__ == "BiasLeft" and type(made).__doc__ == TITLE
     creation = f'family = "creation"\n{HEAD}[when]\nkinds = "random"\n[[fix]]\nedit = "move-result"\n'
     assert isinstance(rule_at(declared(tmp_path, creation)).implementation, CreationRule)

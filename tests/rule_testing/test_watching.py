@@ -49,20 +49,20 @@ def test_only_the_module_that_was_saved_is_loaded_again(pack: Path) -> None:
     watched = Watched([bias, gate])
     assert watched.folders == [pack]
     gate.path.write_text(RULE.replace("The bias stays behind", "The gate stays behind"))
-    (now,), problems = watched.changed({gate.path})
+    (now,), problems = watched.changed_rules({gate.path})
     assert (now.id, now.title, problems) == (gate.id, "The gate stays behind.", [])
     assert watched.rules[bias.path].module is bias.module
     # Within one second, and of the same length: the compiled file must not be taken for it.
     gate.path.write_text(RULE.replace("The bias stays behind", "The door stays behind"))
-    assert watched.changed({gate.path})[0][0].title == "The door stays behind."
+    assert watched.changed_rules({gate.path})[0][0].title == "The door stays behind."
 
 
 def test_a_page_concerns_its_rule_and_a_helper_all_rules_of_its_folder(pack: Path) -> None:
     watched = Watched([rule_at(pack / "bias_left.py"), rule_at(pack / "gate_left.py")])
-    assert [rule.id for rule in watched.changed({pack / "gate_left.md"})[0]] == ["acme/gate-left"]
-    assert watched.changed({pack / "README.txt", pack / "other.md"}) == ([], [])
+    assert [rule.id for rule in watched.changed_rules({pack / "gate_left.md"})[0]] == ["acme/gate-left"]
+    assert watched.changed_rules({pack / "README.txt", pack / "other.md"}) == ([], [])
     (pack / "_words.py").write_text(HELPER.replace("moved", "stood"))
-    both, problems = watched.changed({pack / "_words.py"})
+    both, problems = watched.changed_rules({pack / "_words.py"})
     assert [rule.id for rule in both] == ["acme/bias-left", "acme/gate-left"] and not problems
     assert reason(both[0]) == "It never stood."
 
@@ -71,10 +71,10 @@ def test_a_module_that_is_broken_is_told_and_taken_when_it_is_whole_again(pack: 
     gate = rule_at(pack / "gate_left.py")
     watched = Watched([gate])
     gate.path.write_text(RULE.replace("class", "clas"))
-    rules, (problem,) = watched.changed({gate.path})
+    rules, (problem,) = watched.changed_rules({gate.path})
     assert rules == [] and f"{gate.path}: cannot be imported: SyntaxError" in problem.replace("raised ", "")
     gate.path.write_text(RULE)
-    assert [rule.id for rule in watched.changed({gate.path})[0]] == [gate.id]
+    assert [rule.id for rule in watched.changed_rules({gate.path})[0]] == [gate.id]
 
 
 def test_a_rule_that_is_data_is_compiled_again(tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ def test_a_rule_that_is_data_is_compiled_again(tmp_path: Path) -> None:
     file.with_suffix(".md").write_text(page(repaired(AFTER)))
     watched = Watched([rule_at(file)])
     file.write_text(DECLARED.format("The gate stays behind."))
-    (now,), problems = watched.changed({file})
+    (now,), problems = watched.changed_rules({file})
     assert (now.id, now.title, problems) == ("acme/bias-left", "The gate stays behind.", [])
-    assert [rule.title for rule in watched.changed({file.with_suffix(".md")})[0]] == ["The gate stays behind."]
+    assert [rule.title for rule in watched.changed_rules({file.with_suffix(".md")})[0]] == ["The gate stays behind."]
     file.write_text("title = 1\n")
-    rules, (problem,) = watched.changed({file})
+    rules, (problem,) = watched.changed_rules({file})
     assert rules == [] and problem.startswith(f"{file}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mismatch_factory import after, meeting, spot_at, tensor
+from mismatch_factory import after, meeting, tensor, use_site
 
 from devfix.model import NameRef, Operand
 from devfix.sdk.fixes.call_result import move_added
@@ -18,7 +18,7 @@ def moved(code: str, failing: str, *beside: str, names: tuple[NameRef, ...] = ()
     kept = Operand("self", "cuda:0", shape=(3,), names=(NameRef(0, "self.x"),))
     added = Operand("other", "cpu", shape=(), names=names)
     object.__setattr__(diagnosis.failure, "operands", (kept, added))
-    return [after(each) for each in move_added(diagnosis, spot_at(diagnosis, "mask"), source)]
+    return [after(each) for each in move_added(diagnosis, use_site(diagnosis, "mask"), source)]
 
 
 @pytest.mark.parametrize("statement", ["self.x += mask.sum()", "self.x = self.x + mask.sum()"])

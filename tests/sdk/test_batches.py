@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mismatch_factory import after, meeting, spot_at, tensor
+from mismatch_factory import after, meeting, tensor, use_site
 
 from devfix.model import ScopeVariable
 from devfix.sdk.fixes.batches import move_batch
@@ -20,8 +20,8 @@ def moved(
 ) -> list[str]:
     scope = [*(tensor(name) for name in names), *objects]
     diagnosis, source = meeting(code, failing, expression, scope)
-    spot = spot_at(diagnosis, expression)
-    changes = list(move_batch(diagnosis, spot, source))
+    site = use_site(diagnosis, expression)
+    changes = list(move_batch(diagnosis, site, source))
     assert all(each.joint for each in changes)
     return [after(each) for each in changes]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mismatch_factory import after, main, meeting, place, spot_at
+from mismatch_factory import after, main, meeting, place, use_site
 
 from devfix.model import Event, SourceLocation
 from devfix.sdk.fixes.call_result import move_assigned, move_at, occurrences
@@ -15,7 +15,7 @@ from devfix.source import File
 
 def results(code: str, failing: str, kind: str = "derived", **met: object) -> list[str]:
     diagnosis, source = meeting(code, failing, **met)  # type: ignore[arg-type]
-    return [after(each) for each in move_result(diagnosis, spot_at(diagnosis, kind=kind), source)]
+    return [after(each) for each in move_result(diagnosis, use_site(diagnosis, kind=kind), source)]
 
 
 def test_a_call_is_moved_whole() -> None:
@@ -49,9 +49,9 @@ def test_an_object_of_a_plain_class_has_no_method_to_move_it(holder: str, is_mov
 def test_of_two_calls_on_a_line_without_columns_none_is_chosen() -> None:
     code = "def f(x):\n    mask = make(size(3))\n    return x + mask\n"
     diagnosis, source = meeting(code, "make(size(3))")
-    spot = replace(spot_at(diagnosis, kind="creation"), place=SourceLocation("main.py", 2, "f", owned=True))
-    assert list(move_result(diagnosis, spot, source)) == []
-    alone = replace(spot, place=SourceLocation("main.py", 3, "f", owned=True))
+    site = replace(use_site(diagnosis, kind="creation"), place=SourceLocation("main.py", 2, "f", owned=True))
+    assert list(move_result(diagnosis, site, source)) == []
+    alone = replace(site, place=SourceLocation("main.py", 3, "f", owned=True))
     assert list(move_result(diagnosis, alone, source)) == []
 
 
@@ -85,16 +85,16 @@ ASIDE = "def f(x, mask, flip):\n    if flip:\n        mask = mask.flip(0)\n    r
 def test_a_derivation_in_a_branch_is_left_to_the_use_below(code: str, is_aside: bool) -> None:
     derived = Event("op", "aten::flip", "cpu", (place(code, "mask.flip(0)"),))
     diagnosis, source = meeting(code, "x + mask", history=[derived])
-    spot = replace(spot_at(diagnosis, kind="derived"), place=place(code, "mask.flip(0)"), frame=None)
-    found = [after(each) for each in move_result(diagnosis, spot, source)]
+    site = replace(use_site(diagnosis, kind="derived"), place=place(code, "mask.flip(0)"), frame=None)
+    found = [after(each) for each in move_result(diagnosis, site, source)]
     assert found == ([] if is_aside else [code.replace("mask.flip(0)", "mask.flip(0).to(x.device)")])
 
 
 def assigned(code: str, *expressions: str, failing: str = "x + mask", at: SourceLocation | None = None) -> list[str]:
     diagnosis, source = meeting(code, failing)
-    spot = spot_at(diagnosis, *(expressions or ("mask",)))
-    spot = replace(spot, place=at) if at is not None else spot
-    return [after(each) for each in move_assigned(diagnosis, spot, source)]
+    site = use_site(diagnosis, *(expressions or ("mask",)))
+    site = replace(site, place=at) if at is not None else site
+    return [after(each) for each in move_assigned(diagnosis, site, source)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from mismatch_factory import after, meeting, place, spot_at, tensor
+from mismatch_factory import after, meeting, place, tensor, use_site
 
 from devfix.model import Diagnosis, NameRef, SourceLocation
 from devfix.sdk import Change, FixSite, Sources
@@ -22,7 +22,7 @@ def lines(code: str, failing: str, *expressions: str) -> list[str]:
     """The lines that moves of a dictionary add, each with the number of the line in front of which it stands."""
     diagnosis, source = meeting(code, failing)
     found = []
-    for each in move_container(diagnosis, spot_at(diagnosis, *expressions), source):
+    for each in move_container(diagnosis, use_site(diagnosis, *expressions), source):
         before, made = code.splitlines(), after(each).splitlines()
         at = next(number for number, line in enumerate(made) if line != before[number])
         assert made[:at] + made[at + 1 :] == before
@@ -84,7 +84,7 @@ def test_each_of_several_dictionaries_is_tried() -> None:
 def test_where_one_device_is_of_no_use_the_next_is_tried() -> None:
     code = "def f(x, y):\n    batch = tokens(y)\n    for x in y: g(x, **batch)\n"
     diagnosis, source = meeting(code, "g(x, **batch)", scope=[tensor("y", "cuda:0")])
-    made = [after(each) for each in move_container(diagnosis, spot_at(diagnosis, 'batch["a"]'), source)]
+    made = [after(each) for each in move_container(diagnosis, use_site(diagnosis, 'batch["a"]'), source)]
     lines = [each.format(name="batch").replace("x.device", "y.device") for each in (WHOLE, EACH)]
     assert made == [code.replace("    for", f"    {each}\n    for") for each in lines]
 
@@ -102,7 +102,7 @@ def test_where_one_device_is_of_no_use_the_next_is_tried() -> None:
 def test_the_elements_of_a_list_are_moved_to_the_first(given: str, expression: str, is_moved: bool) -> None:
     code = f"def f(self, x, parts, i):\n    return torch.cat({given}, 0)\n"
     diagnosis, source = meeting(code, f"torch.cat({given}, 0)")
-    made = [after(each) for each in move_list(diagnosis, spot_at(diagnosis, expression), source)]
+    made = [after(each) for each in move_list(diagnosis, use_site(diagnosis, expression), source)]
     moved = f"[each.to({given}[0].device) for each in {given}]"
     assert made == ([code.replace(f"cat({given}", f"cat({moved}")] if is_moved else [])
 
@@ -111,14 +111,14 @@ def test_the_elements_of_a_list_are_moved_to_the_first(given: str, expression: s
 def test_nothing_is_moved_in_files_that_must_stay_as_they_are(move: Move) -> None:
     code = "# The first line.\ndef f(x):\n    batch = zeros(3)\n    return g(**batch)\n"
     diagnosis, source = meeting(code, "g(**batch)")
-    spot = spot_at(diagnosis, 'batch["a"]')
+    site = use_site(diagnosis, 'batch["a"]')
     calls = (
         SourceLocation("torch/f.py", 3),
         SourceLocation("main.py", 1, "f", owned=True),
         replace(place(code, "g(**batch)"), path="x.py"),
     )
     for each in calls:
-        assert list(move(diagnosis, replace(spot, place=each), source)) == []
+        assert list(move(diagnosis, replace(site, place=each), source)) == []
 
 
 @pytest.mark.parametrize(("call", "moved"), [("net(**tokens(x))", True), ("net(ids=ids, **tokens(x))", False)])
@@ -130,7 +130,7 @@ def test_what_a_dictionary_without_a_name_holds_is_moved_in_the_call(call: str, 
     operand = replace(diagnosis.failure.operands[1], names=(NameRef(1, "ids"),))
     operands = (diagnosis.failure.operands[0], operand)
     failure = replace(diagnosis.failure, frames=(outer, failing), operands=operands)
-    spot = FixSite("argument", outer.place, outer.scope, (), 0)
-    found = [after(each) for each in move_container(replace(diagnosis, failure=failure), spot, source)]
+    site = FixSite("argument", outer.place, outer.scope, (), 0)
+    found = [after(each) for each in move_container(replace(diagnosis, failure=failure), site, source)]
     expected = ["tokens(x).to(x.device)", "{key: value.to(x.device) for key, value in tokens(x).items()}"]
     assert found == [code.replace("tokens(x)", each) for each in expected] * moved

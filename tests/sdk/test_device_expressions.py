@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mismatch_factory import main, meeting, place, spot_at, tensor
+from mismatch_factory import main, meeting, place, tensor, use_site
 
 from devfix.model import NameRef, Operand, ScopeVariable
 from devfix.sdk import device_names
@@ -77,11 +77,11 @@ def parameter(name: str) -> ScopeVariable:
 def test_anchors_best_first(head: str, scope: list[ScopeVariable], expected: list[str]) -> None:
     code = f"{head}:\n    y = x + mask\n    later = y\n    _ = y\n    parts = y\n"
     diagnosis, source = meeting(code, "x + mask", scope=scope)
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == expected
-    assert device_expressions(diagnosis, spot, file, limit=1) == expected[:1]
+    assert device_expressions(diagnosis, site, file) == expected
+    assert device_expressions(diagnosis, site, file, limit=1) == expected[:1]
 
 
 def test_a_module_alone_is_asked_for_its_parameters() -> None:
@@ -90,17 +90,17 @@ def test_a_module_alone_is_asked_for_its_parameters() -> None:
     diagnosis, source = meeting(code, "model.head(mask)", scope=[MODEL, head])
     frames = (replace(diagnosis.failure.frames[0], scope=(MODEL, head)),)
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, frames=frames))
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == ["next(model.parameters()).device"]
+    assert device_expressions(diagnosis, site, file) == ["next(model.parameters()).device"]
     buffer = tensor("model.table")
-    assert device_expressions(diagnosis, replace(spot, scope=(MODEL, buffer)), file) == []
+    assert device_expressions(diagnosis, replace(site, scope=(MODEL, buffer)), file) == []
     weight = replace(WEIGHT, device="cpu")
-    assert device_expressions(diagnosis, replace(spot, scope=(MODEL, buffer, weight)), file) == [
+    assert device_expressions(diagnosis, replace(site, scope=(MODEL, buffer, weight)), file) == [
         "next(model.parameters()).device"
     ]
-    assert device_expressions(diagnosis, replace(spot, scope=(replace(MODEL, device="mixed"),)), file) == []
+    assert device_expressions(diagnosis, replace(site, scope=(replace(MODEL, device="mixed"),)), file) == []
 
 
 @pytest.mark.parametrize(
@@ -124,19 +124,19 @@ def test_what_the_file_places_tensors_by_gains(code: str, expected: list[str]) -
     code = code.replace("mask)", "mask, y)", 1) if "y.device" in code else code
     failing = "x.to(y.device) + mask" if "y.device" in code else "x + mask"
     diagnosis, source = meeting(code, failing, scope=scope)
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == expected
+    assert device_expressions(diagnosis, site, file) == expected
 
 
 def test_what_may_be_of_another_type_in_other_calls_comes_later() -> None:
     code = "def f(x, mask, y):\n    if isinstance(x, slice) or y:\n        z = x + mask\n    return z\n"
     diagnosis, source = meeting(code, "x + mask", scope=[tensor("y", "cuda:0")])
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == ["y.device", "x.device"]
+    assert device_expressions(diagnosis, site, file) == ["y.device", "x.device"]
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ def test_an_attribute_that_other_calls_leave_none_comes_later(first: str, expect
         f"class A:\n  def f(self, x=None):\n    self.order = {first}\n    x = prepare(self, x)\n    return x + mask\n"
     )
     diagnosis, source = meeting(code, "x + mask", scope=[tensor("self.order", "cuda:0")])
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == expected
+    assert device_expressions(diagnosis, site, file) == expected
 
 
 def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
@@ -166,36 +166,36 @@ def test_a_device_of_the_module_counts_where_the_function_reads_it() -> None:
     ):
         text = code.format(inner)
         diagnosis, source = meeting(text, "x + mask", scope=[DEVICE])
-        spot = spot_at(diagnosis, "mask")
-        file = source.file(spot.place)
+        site = use_site(diagnosis, "mask")
+        file = source.file(site.place)
         assert file is not None
-        assert device_expressions(diagnosis, spot, file) == expected
+        assert device_expressions(diagnosis, site, file) == expected
 
 
 def test_any_parameter_of_a_module_comes_before_a_weight_that_another_one_may_lack() -> None:
     diagnosis, source = meeting("def f(model, mask):\n    return model(mask)\n", "model(mask)")
     for weight in (WEIGHT, replace(WEIGHT, expression="model[0].weight")):
-        spot = replace(spot_at(diagnosis, "mask"), scope=(MODEL, weight))
-        file = source.file(spot.place)
-        assert file is not None and device_expressions(diagnosis, spot, file)[0] == "next(model.parameters()).device"
+        site = replace(use_site(diagnosis, "mask"), scope=(MODEL, weight))
+        file = source.file(site.place)
+        assert file is not None and device_expressions(diagnosis, site, file)[0] == "next(model.parameters()).device"
 
 
 def test_on_the_host_it_is_named_outright() -> None:
     code = "def f(x, mask):\n    return x + mask\n"
     diagnosis, source = meeting(code, "x + mask", device="cpu")
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == ['"cpu"', "mask.device"]
-    assert device_expressions(diagnosis, replace(spot, frame=None), file) == ["mask.device"]
+    assert device_expressions(diagnosis, site, file) == ['"cpu"', "mask.device"]
+    assert device_expressions(diagnosis, replace(site, frame=None), file) == ["mask.device"]
 
 
 def test_the_host_itself_comes_before_what_does_not_say_that_it_is_a_device() -> None:
     diagnosis, source = meeting("def f(x, mask, at):\n    return x + mask\n", "x + mask", device="cpu")
-    spot = replace(spot_at(diagnosis, "mask"), scope=(ScopeVariable("at", "device", "cpu"),))
-    file = source.file(spot.place)
+    site = replace(use_site(diagnosis, "mask"), scope=(ScopeVariable("at", "device", "cpu"),))
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == ['"cpu"', "at"]
+    assert device_expressions(diagnosis, site, file) == ['"cpu"', "at"]
 
 
 @pytest.mark.parametrize("frame", [0, None])
@@ -206,10 +206,10 @@ def test_what_the_tensor_met_in_the_frame_at_hand_comes_first(frame: int | None)
     operands = (replace(failure.operands[0], names=(NameRef(0, "long"), NameRef(1, "y"))), failure.operands[1])
     frames = (*failure.frames, failure.frames[0]) if frame == 0 else failure.frames
     diagnosis = replace(diagnosis, failure=replace(failure, operands=operands, frames=frames))
-    spot = replace(spot_at(diagnosis, "mask"), frame=frame, scope=(tensor("long", "cuda:0"), tensor("y", "cuda:0")))
-    file = source.file(spot.place)
+    site = replace(use_site(diagnosis, "mask"), frame=frame, scope=(tensor("long", "cuda:0"), tensor("y", "cuda:0")))
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == ["long.device", "y.device"]
+    assert device_expressions(diagnosis, site, file) == ["long.device", "y.device"]
 
 
 @pytest.mark.parametrize(
@@ -222,10 +222,10 @@ def test_what_the_tensor_met_in_the_frame_at_hand_comes_first(frame: int | None)
 )
 def test_modules_come_last(scope: list[tuple[str, str]], expected: list[str]) -> None:
     diagnosis, source = meeting("def f(x, mask, a, b, cc, y):\n    return x + mask\n", "x + mask")
-    spot = replace(spot_at(diagnosis), scope=tuple(ScopeVariable(name, kind, "cuda:0") for name, kind in scope))
-    file = source.file(spot.place)
+    site = replace(use_site(diagnosis), scope=tuple(ScopeVariable(name, kind, "cuda:0") for name, kind in scope))
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == expected
+    assert device_expressions(diagnosis, site, file) == expected
 
 
 def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
@@ -234,15 +234,15 @@ def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     operands = (diagnosis.failure.operands[0], replace(diagnosis.failure.operands[1], device="cuda:1"))
     two = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
-    spot = spot_at(diagnosis, "mask")
-    file = source.file(spot.place)
+    site = use_site(diagnosis, "mask")
+    file = source.file(site.place)
     assert file is not None
-    assert device_expressions(diagnosis, spot, file) == ["name", "x.device", "y.device"]
-    assert device_expressions(two, spot, file) == ["x.device", "y.device", "w.device"]
+    assert device_expressions(diagnosis, site, file) == ["name", "x.device", "y.device"]
+    assert device_expressions(two, site, file) == ["x.device", "y.device", "w.device"]
     weight = parameter("self.a.weight")
     met = (replace(operands[0], names=(NameRef(0, "self.a.weight"),)), operands[1])
     kept = replace(two, failure=replace(two.failure, operands=met))
-    inside = replace(spot, scope=(weight, tensor("y", "cuda:0")))
+    inside = replace(site, scope=(weight, tensor("y", "cuda:0")))
     file = main("def f(self, x, mask, y):\n    self.a\n    return x + mask\n")
     assert device_expressions(kept, replace(inside, place=place(file.module.code, "x + mask")), file) == [
         "self.a.weight.device",
@@ -254,7 +254,7 @@ def test_where_two_gpus_meet_an_unindexed_name_says_too_little() -> None:
     assert device_expressions(linear, layer, file) == ["self.a.weight.device", "self.a.bias.device"]
     third = Operand("third", "cuda:0", shape=(3,), names=(NameRef(0, "y"),))
     both = replace(two, failure=replace(two.failure, operands=(*operands, third)))
-    assert device_expressions(both, spot, file) == ["x.device", "y.device", "w.device"]
+    assert device_expressions(both, site, file) == ["x.device", "y.device", "w.device"]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_names_for_any_device(text: str, names: list[str]) -> None:
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
-    assert device_names(spot_at(diagnosis), file) == names
+    assert device_names(use_site(diagnosis), file) == names
 
 
 def test_the_plainest_name_for_a_device_first() -> None:
@@ -285,7 +285,7 @@ def test_the_plainest_name_for_a_device_first() -> None:
     diagnosis, source = meeting(code, "x + mask", scope=scope)
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
-    assert device_names(spot_at(diagnosis), file) == ["dev", "device", "map_location", "a.dev", "args.a.device"]
+    assert device_names(use_site(diagnosis), file) == ["dev", "device", "map_location", "a.dev", "args.a.device"]
 
 
 def test_a_device_that_its_function_knows_nothing_of_is_no_name_for_one() -> None:
@@ -296,4 +296,4 @@ def test_a_device_that_its_function_knows_nothing_of_is_no_name_for_one() -> Non
         diagnosis, source = meeting(code, "x + mask", scope=[DEVICE])
         file = source.file(diagnosis.failure.frames[0].place)
         assert file is not None
-        assert device_names(spot_at(diagnosis), file) == names
+        assert device_names(use_site(diagnosis), file) == names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mismatch_factory import after, meeting, place, spot_at, tensor
+from mismatch_factory import after, meeting, place, tensor, use_site
 
 from devfix.model import ScopeVariable, SourceLocation
 from devfix.sdk import FixSite, Sources, has_device_name
@@ -81,6 +81,6 @@ def test_any_name_for_the_device_in_scope_counts() -> None:
 def test_factories_of_one_call_are_given_the_device_together(line: str, together: str) -> None:
     code = f"def f(x):\n    return {line}\n"
     diagnosis, source = meeting(code, "torch.zeros(2)")
-    changes = [after(each) for each in add_device_argument(diagnosis, spot_at(diagnosis, kind="creation"), source)]
+    changes = [after(each) for each in add_device_argument(diagnosis, use_site(diagnosis, kind="creation"), source)]
     assert changes[0] == code.replace(line, together)
     assert changes[-1] == code.replace("torch.zeros(2)", "torch.zeros(2, device=x.device)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mismatch_factory import meeting, spot_at, tensor
+from mismatch_factory import meeting, tensor, use_site
 
 from devfix.model import ScopeVariable
 from devfix.sdk.fixes.device_expressions import device_expressions
@@ -28,5 +28,5 @@ def test_no_part_of_a_module_that_a_caller_gives(value: str, expected: str) -> N
     diagnosis, source = meeting(code, "1 + mask", scope=scope, function="A.f")
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
-    spot = replace(spot_at(diagnosis), scope=tuple(scope))
-    assert device_expressions(diagnosis, spot, file)[0] == expected
+    site = replace(use_site(diagnosis), scope=tuple(scope))
+    assert device_expressions(diagnosis, site, file)[0] == expected

@@ -162,10 +162,10 @@ def test_it_is_created_in_reach_of_a_device_that_its_function_had_at_hand() -> N
 
 
 def kinds_and_lines(diagnosis: Diagnosis) -> list[tuple[str, int]]:
-    return [(spot.kind, spot.place.line) for spot in fix_sites(diagnosis)]
+    return [(site.kind, site.place.line) for site in fix_sites(diagnosis)]
 
 
-def test_spots_follow_the_data() -> None:
+def test_sites_follow_the_data() -> None:
     inner, outer = place(LOOP, "y = x + 1", "g"), place(LOOP, "def f(x, loader)", "<module>")
     cast = event(CAST, "op", "aten::_to_copy")
     _, _, diagnosis = met(LOOP, "x + mask", event(READ, "load", "torch.load", outer), cast)
@@ -185,7 +185,7 @@ def test_what_a_function_derives_comes_once_where_it_first_runs() -> None:
     assert kinds_and_lines(nested) == [("creation", 6), ("derived", 6), ("argument", 3), ("argument", 3), ("use", 4)]
 
 
-def test_before_the_loop_that_handed_a_tensor_out_there_is_no_spot() -> None:
+def test_before_the_loop_that_handed_a_tensor_out_there_is_no_site() -> None:
     made = event(READ, "load", "torch.load")
     stacked, cast = event(FOREIGN, "op", "aten::stack", FOR), event(CAST, "view", "aten::slice")
     _, _, diagnosis = met(LOOP, "x + mask", made, event(READ, "view", "aten::slice"), stacked, cast)
@@ -194,7 +194,7 @@ def test_before_the_loop_that_handed_a_tensor_out_there_is_no_spot() -> None:
     assert kinds_and_lines(diagnosis) == [("creation", 6), ("returned", 2), ("derived", 6), ("use", 4)]
 
 
-def test_spots_begin_behind_what_made_new_data() -> None:
+def test_sites_begin_behind_what_made_new_data() -> None:
     views = [event(place(LOOP, text), "view", "aten::slice") for text in ("y = x", "loader:", "x, ")]
     made = event(READ, "factory", "aten::zeros")
     _, _, diagnosis = met(LOOP, "x + mask", made, views[0], event(READ), views[1], event(READ), views[2])

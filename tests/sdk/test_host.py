@@ -55,7 +55,7 @@ def test_what_computes_the_tensor_is_copied() -> None:
     assert copies(code, "plot(x * 2, y * 3)", history=[elsewhere]) == []
 
 
-def test_of_a_list_made_on_the_spot_each_element_is_copied() -> None:
+def test_each_element_of_a_list_display_is_copied() -> None:
     code = "def f(xs):\n    plot([x * 2 for x in xs])\n"
     assert copies(code, "plot([x * 2 for x in xs])", history=[event_at(place(code, "x * 2"))]) == [
         "plot([(x * 2).cpu() for x in xs])"

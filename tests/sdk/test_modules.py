@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import libcst as cst
 import pytest
-from mismatch_factory import after, meeting, place, spot_at, tensor
+from mismatch_factory import after, meeting, place, tensor, use_site
 
 from devfix.model import Diagnosis, Event, Failure, ModuleOwner, ScopeVariable, SourceLocation
 from devfix.sdk import Sources
@@ -106,7 +106,7 @@ def moved(code: str, failing: str, scope: Sequence[ScopeVariable] = (), device: 
 
 
 def moves(diagnosis: Diagnosis, source: Sources) -> list[str]:
-    return [after(each) for each in move_module_before(diagnosis, spot_at(diagnosis), source, "model")]
+    return [after(each) for each in move_module_before(diagnosis, use_site(diagnosis), source, "model")]
 
 
 def test_a_module_is_moved_in_front_of_where_it_is_used() -> None:
@@ -140,9 +140,9 @@ def test_a_module_says_nothing_of_where_it_should_be(scope: list[ScopeVariable],
 @pytest.mark.parametrize("change", [{"owned": False}, {"path": "lost.py"}, {"line": 40, "end_line": 40}])
 def test_nothing_where_the_file_or_its_line_is_not_there(change: dict[str, object]) -> None:
     diagnosis, source = meeting(CODE, "model(x)")
-    spot = spot_at(diagnosis)
-    spot = replace(spot, place=replace(spot.place, **change))  # type: ignore[arg-type]
-    assert list(move_module_before(diagnosis, spot, source, "model")) == []
+    site = use_site(diagnosis)
+    site = replace(site, place=replace(site.place, **change))  # type: ignore[arg-type]
+    assert list(move_module_before(diagnosis, site, source, "model")) == []
 
 
 def test_the_variable_of_a_comprehension_is_moved_where_it_is_called() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mismatch_factory import after, meeting, spot_at, tensor
+from mismatch_factory import after, meeting, tensor, use_site
 
 from devfix.model import Event, NameRef, ScopeVariable, SourceLocation
 from devfix.sdk import is_written_to
@@ -14,7 +14,7 @@ from devfix.sdk.fixes.moves import move_argument
 
 def moved(code: str, failing: str, name: str = "mask", **met: object) -> list[str]:
     diagnosis, source = meeting(code, failing, name, **met)  # type: ignore[arg-type]
-    return [after(each) for each in move_argument(diagnosis, spot_at(diagnosis, name), source)]
+    return [after(each) for each in move_argument(diagnosis, use_site(diagnosis, name), source)]
 
 
 def test_a_name_that_is_read_once_is_moved_where_it_stands() -> None:
@@ -124,16 +124,16 @@ def test_no_anchor_is_the_tensor_itself() -> None:
 def test_each_name_of_the_tensor_that_the_line_reads_is_tried() -> None:
     code = "def f(x, mask, row=None):\n    return x + mask + row\n"
     diagnosis, source = meeting(code, "x + mask + row")
-    spot = spot_at(diagnosis, "other", "row", "mask")
-    assert next(each.title for each in move_argument(diagnosis, spot, source)) == "Move `mask` to `x.device`"
+    site = use_site(diagnosis, "other", "row", "mask")
+    assert next(each.title for each in move_argument(diagnosis, site, source)) == "Move `mask` to `x.device`"
 
 
 @pytest.mark.parametrize("change", [{"owned": False}, {"path": "lost.py"}, {"line": 40, "end_line": 40}])
 def test_nothing_where_the_file_or_its_line_is_not_there(change: dict[str, object]) -> None:
     diagnosis, source = meeting("def f(x, mask):\n    return x + mask\n", "x + mask")
-    spot = spot_at(diagnosis, "mask")
-    spot = replace(spot, place=replace(spot.place, **change))  # type: ignore[arg-type]
-    assert list(move_argument(diagnosis, spot, source)) == []
+    site = use_site(diagnosis, "mask")
+    site = replace(site, place=replace(site.place, **change))  # type: ignore[arg-type]
+    assert list(move_argument(diagnosis, site, source)) == []
 
 
 def test_what_a_lambda_is_given_is_no_name_around_it() -> None:
@@ -156,12 +156,12 @@ def test_indices_are_moved_together() -> None:
     beside = replace(diagnosis.failure.operands[1], argument="indices[1]", names=(NameRef(0, "columns"),))
     failure = replace(diagnosis.failure, operands=(*diagnosis.failure.operands, beside))
     diagnosis = replace(diagnosis, failure=failure)
-    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis, "rows"), source)]
+    found = [after(each) for each in move_argument(diagnosis, use_site(diagnosis, "rows"), source)]
     assert found[0] == code.replace("[rows, columns]", "[rows.to(x.device), columns.to(x.device)]")
     one = replace(
         diagnosis, failure=replace(failure, operands=(*failure.operands[:2], replace(beside, device="cuda:0")))
     )
-    found = [after(each) for each in move_argument(one, spot_at(one, "rows"), source)]
+    found = [after(each) for each in move_argument(one, use_site(one, "rows"), source)]
     assert found and not any("columns.to" in each for each in found)
 
 
@@ -189,7 +189,7 @@ def test_its_like_on_the_same_object_are_moved_with_it() -> None:
     inline = code.replace("self.mean", "self.mean.to(x.device)")
     assert found == [inline, inline.replace("self.deviation", "self.deviation.to(x.device)")]
     diagnosis, source = meeting(code, "x - self.mean", "self.mean", scope=scope)
-    both = list(move_argument(diagnosis, spot_at(diagnosis, "self.mean"), source))[1]
+    both = list(move_argument(diagnosis, use_site(diagnosis, "self.mean"), source))[1]
     assert (both.title, both.safety) == ("Move `self.mean` to `x.device`, and similar tensors beside it", "likely")
 
 
@@ -247,12 +247,12 @@ def test_the_result_of_a_call_that_has_no_name(failing: str, side: str) -> None:
         replace(each, argument=side, names=()) if each.device == "cpu" else each for each in diagnosis.failure.operands
     )
     unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
-    found = [after(each) for each in move_argument(unnamed, spot_at(unnamed), source)]
+    found = [after(each) for each in move_argument(unnamed, use_site(unnamed), source)]
     assert found == [code.replace("drawn(x)", "drawn(x).to(x.device)")]
     other = {"self": "other", "other": "self"}[side]
     operands = tuple(replace(each, argument=other) if each.device == "cpu" else each for each in operands)
     swapped = replace(unnamed, failure=replace(unnamed.failure, operands=operands))
-    assert list(move_argument(swapped, spot_at(swapped), source)) == []  # that side is no call
+    assert list(move_argument(swapped, use_site(swapped), source)) == []  # that side is no call
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def test_the_only_call_among_the_arguments_of_a_failing_one(failing: str, expect
     diagnosis, source = meeting(code, failing, "mask")
     operands = tuple(replace(each, names=()) if each.device == "cpu" else each for each in diagnosis.failure.operands)
     unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
-    found = [after(each) for each in move_argument(unnamed, spot_at(unnamed), source)]
+    found = [after(each) for each in move_argument(unnamed, use_site(unnamed), source)]
     assert found == ([code.replace(failing, expected)] if expected else [])
-    elsewhere = [after(each) for each in move_argument(unnamed, spot_at(unnamed, "other"), source)]
+    elsewhere = [after(each) for each in move_argument(unnamed, use_site(unnamed, "other"), source)]
     assert elsewhere == found  # a tensor that it was made of is not in the failing expression
 
 
@@ -280,7 +280,7 @@ def test_what_a_call_returns_follows_what_it_meets_before_what_is_declared() -> 
     code = "def f(x, xs, device):\n    return conv(cat(xs), x)\n"
     declared = ScopeVariable("device", "device", "cuda:0")
     diagnosis, source = meeting(code, "conv(cat(xs), x)", "mask", (declared,))
-    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis), source)]
+    found = [after(each) for each in move_argument(diagnosis, use_site(diagnosis), source)]
     assert found == [code.replace("cat(xs)", f"cat(xs).to({device})") for device in ("x.device", "device")]
 
 
@@ -291,5 +291,5 @@ def test_what_a_call_returns_goes_to_a_plain_device_before_that_of_a_part_of_a_m
     met, blamed = diagnosis.failure.operands
     operands = replace(met, names=(NameRef(0, "net.bias"),)), blamed
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
-    found = [after(each) for each in move_argument(diagnosis, spot_at(diagnosis), source)]
+    found = [after(each) for each in move_argument(diagnosis, use_site(diagnosis), source)]
     assert [code.replace("cat(xs)", f"cat(xs).to({each})") for each in ("device", "net.bias.device")] == found[:2]

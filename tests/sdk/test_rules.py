@@ -75,7 +75,7 @@ def test_what_was_put_there_is_blamed_only_by_a_rule_that_says_so() -> None:
     assert moved.is_intentional and Left().diagnose(moved) is None
 
     class Any(Left):
-        blames_intentional = True
+        reports_intentional = True
 
     assert Any().diagnose(moved) is not None
 

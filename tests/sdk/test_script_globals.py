@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mismatch_factory import meeting, spot_at, tensor
+from mismatch_factory import meeting, tensor, use_site
 
 from devfix.sdk.fixes.device_expressions import device_expressions
 
@@ -18,7 +18,7 @@ def names_for(code: str, failing: str) -> list[str]:
     diagnosis, source = meeting(code, failing, scope=scope)
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
-    return device_expressions(diagnosis, spot_at(diagnosis), file)
+    return device_expressions(diagnosis, use_site(diagnosis), file)
 
 
 def test_an_attribute_is_preferred_to_the_variable_of_that_name() -> None:
@@ -37,4 +37,4 @@ def test_an_attribute_that_a_method_moves_late_says_little() -> None:
     diagnosis, source = meeting(late, "self.x + mask", scope=[tensor("self.x", "cuda:0"), weight])
     file = source.file(diagnosis.failure.frames[0].place)
     assert file is not None
-    assert device_expressions(diagnosis, spot_at(diagnosis), file)[0] == "self.net.weight.device"
+    assert device_expressions(diagnosis, use_site(diagnosis), file)[0] == "self.net.weight.device"

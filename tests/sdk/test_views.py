@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mismatch_factory import after, meeting, place, spot_at, tensor
+from mismatch_factory import after, meeting, place, tensor, use_site
 
 from devfix.model import SourceLocation
 from devfix.sdk.fixes.moves import move_result
@@ -18,8 +18,8 @@ def views(
 ) -> list[str]:
     """What becomes of a program whose failing line was given a view that the program takes of `mask`."""
     diagnosis, source = meeting(code, failing, name, scope=[tensor("mask")], function=function)
-    spot = replace(spot_at(diagnosis, kind=kind), place=place(code, VIEW, function))
-    return [after(each) for each in move_result(diagnosis, spot, source)]
+    site = replace(use_site(diagnosis, kind=kind), place=place(code, VIEW, function))
+    return [after(each) for each in move_result(diagnosis, site, source)]
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_what_it_is_of_is_moved_in_front_of_all_that_read_it() -> None:
 def test_a_call_alone_on_its_line_needs_no_columns() -> None:
     code = "def f(x):\n    mask = make(3)\n    return x + mask\n"
     diagnosis, source = meeting(code, "x + mask")
-    spot = replace(spot_at(diagnosis, kind="creation"), place=SourceLocation("main.py", 2, "f", owned=True))
-    found = [after(each) for each in move_result(diagnosis, spot, source)]
+    site = replace(use_site(diagnosis, kind="creation"), place=SourceLocation("main.py", 2, "f", owned=True))
+    found = [after(each) for each in move_result(diagnosis, site, source)]
     assert found == [code.replace("make(3)", "make(3).to(x.device)")]
-    assert list(move_result(diagnosis, replace(spot, place=replace(spot.place, owned=False)), source)) == []
+    assert list(move_result(diagnosis, replace(site, place=replace(site.place, owned=False)), source)) == []
 
 
 @pytest.mark.parametrize("branch", ["if flag:", "for _ in flag:", "while flag:"])
@@ -79,7 +79,7 @@ def test_a_view_in_the_branch_that_runs_is_moved() -> None:
 def test_a_view_that_a_function_took_which_is_over_is_moved() -> None:
     code = "def g(x, mask):\n    if x:\n        return mask.view(-1)\ndef f(x, mask):\n    return x + mask\n"
     diagnosis, source = meeting(code, "x + mask")
-    spot = replace(spot_at(diagnosis, kind="derived"), place=place(code, VIEW, "g"))
-    assert [after(each) for each in move_result(diagnosis, spot, source)] == [
+    site = replace(use_site(diagnosis, kind="derived"), place=place(code, VIEW, "g"))
+    assert [after(each) for each in move_result(diagnosis, site, source)] == [
         code.replace(VIEW, f"{VIEW}.to(x.device)")
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from devfix.probe.conformance import __main__ as truth
+from devfix.probe.conformance import __main__ as conformance
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = sorted((ROOT / "corpus").glob("*-truth/*.json"))
@@ -88,7 +88,7 @@ def test_other_kinds_are_recorded_and_compared_likewise(tmp_path: Path, device: 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["mps", "xpu"])
 def test_says_that_there_is_no_gpu_of_that_kind(tmp_path: Path, device: str) -> None:
-    if truth.real_gpus(device):
+    if conformance.real_gpus(device):
         pytest.skip(f"there is {device} here")
     done = run("record", str(tmp_path / "real.json"), "--device", device)
     assert done.returncode == 2 and f"there is no GPU of the kind {device} here" in done.stderr
@@ -97,8 +97,8 @@ def test_says_that_there_is_no_gpu_of_that_kind(tmp_path: Path, device: str) -> 
 def test_tells_a_changed_row() -> None:
     before = {"operators": {"cpu in cuda:0": {"add": {"sample 0": "ok"}}}, "snippets": {"a": "ok", "b": "ok"}}
     after = {"operators": {"cpu in cuda:0": {"add": {"sample 0": "RuntimeError: no"}}}, "snippets": {"a": "ok"}}
-    assert truth.differences(before, before) == []
-    assert truth.differences(before, after) == [
+    assert conformance.differences(before, before) == []
+    assert conformance.differences(before, after) == [
         "cpu in cuda:0: add, sample 0: ok | RuntimeError: no",
         "snippet b: ok | not recorded",
     ]

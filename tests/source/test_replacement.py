@@ -24,19 +24,19 @@ def test_a_node_inside_a_replaced_one_is_replaced_in_its_replacement() -> None:
         name: cst.Name("z"),
     }
     for order in (changes, dict(reversed(changes.items()))):
-        assert file.replaced(order).code == "y = f(g(z, device=d), h(x), device=d)\n"
+        assert file.replace(order).code == "y = f(g(z, device=d), h(x), device=d)\n"
 
 
 def test_a_replacement_may_contain_the_node_itself_and_what_is_replaced_below_it() -> None:
     file = File("m.py", CODE)
     call, name = node(file, "h(x)"), node(file, "x", 1)
-    assert file.replaced({call: move_to(call, "d"), name: move_to(name, "e")}).code == "y = f(g(x), h(x.to(e)).to(d))\n"
+    assert file.replace({call: move_to(call, "d"), name: move_to(name, "e")}).code == "y = f(g(x), h(x.to(e)).to(d))\n"
 
 
 def test_two_nodes_may_change_places() -> None:
     file = File("m.py", CODE)
     first, second = node(file, "g(x)"), node(file, "h(x)")
-    assert file.replaced({first: second, second: first}).code == "y = f(h(x), g(x))\n"
+    assert file.replace({first: second, second: first}).code == "y = f(h(x), g(x))\n"
 
 
 def test_statements_may_be_removed_or_become_several() -> None:
@@ -47,7 +47,7 @@ def test_statements_may_be_removed_or_become_several() -> None:
         second: cst.FlattenSentinel([cst.parse_statement("d()\n"), third]),
         node(file, "x"): cst.Name("y"),
     }
-    assert file.replaced(new).code == "d()\nc(x)\nc(y)\n"  # type: ignore[arg-type]
+    assert file.replace(new).code == "d()\nc(x)\nc(y)\n"  # type: ignore[arg-type]
 
 
 def test_what_a_replacement_no_longer_contains_is_an_error() -> None:
@@ -55,13 +55,13 @@ def test_what_a_replacement_no_longer_contains_is_an_error() -> None:
     with pytest.raises(
         ValueError, match=r"^m.py: `x` is not replaced, since .* around it, `g\(x\)`, does not contain it"
     ):
-        file.replaced({node(file, "g(x)"): expression("g(x)"), node(file, "x"): cst.Name("y")})
+        file.replace({node(file, "g(x)"): expression("g(x)"), node(file, "x"): cst.Name("y")})
 
 
 @pytest.mark.parametrize("other", ["another file", "the same file again", "a new node", "an edited copy"])
 def test_a_node_that_the_file_does_not_have_is_an_error(other: str) -> None:
     file = File("m.py", CODE)
-    copy = file.replaced({node(file, "h(x)"): expression("k(x)")})
+    copy = file.replace({node(file, "h(x)"): expression("k(x)")})
     strange = {
         "another file": lambda: node(File("n.py", b"x\n"), "x"),
         "the same file again": lambda: node(File("m.py", CODE), "x"),

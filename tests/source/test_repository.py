@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 
 from devfix.rule_testing.fixtures import sources_of
-from devfix.sdk import Definition, Repository, parameter_added
+from devfix.sdk import Definition, Repository, add_parameter
 from devfix.source import File
 from devfix.source.queries.repository import linearize
 
@@ -200,7 +200,7 @@ def test_subclasses_in_other_files_are_known_and_their_constructor_is_the_inheri
 
 
 def after(repository: Repository, name: str, *words: str, **options: str) -> dict[str, str]:
-    made = list(parameter_added(repository, found(repository, name), *words, **options))
+    made = list(add_parameter(repository, found(repository, name), *words, **options))
     return {edit.path: edit.after.decode() for change in made for edit in change.edits}
 
 

@@ -73,7 +73,7 @@ def check(path: str, data: bytes, choose: random.Random, edits: int = 3) -> str:
         start, stop = file._spans[call]
         text = file.module.code.encode("utf-8")
         new = choose.choice([add_keyword(call, "devfix_d", "d"), move_to(call, "d")])
-        after = file.replaced({call: new}).code.encode("utf-8")
+        after = file.replace({call: new}).code.encode("utf-8")
         assert after.startswith(text[:start]) and after.endswith(text[stop:]), f"{path}: {file.code(call)[:200]}"
         assert after != text
         statement = file.statement_of(call)

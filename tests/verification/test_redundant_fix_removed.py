@@ -41,7 +41,7 @@ from devfix.sdk import Confidence, OperandRule, rewrite
 
 class OneLine(OperandRule):
     confidence = Confidence({confidence})
-    blames_intentional = True
+    reports_intentional = True
     message = "it is on the CPU"
 
     def matches(self, ctx):

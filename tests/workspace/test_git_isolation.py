@@ -132,7 +132,7 @@ def test_the_environment_of_a_hook_points_at_no_other_repository(
     other: Path = request.getfixturevalue("elsewhere")
     before = fingerprint(other)
     repository = Repository.open(project)
-    assert (repository.root, repository.tracked(), repository.dirty) == (project, {"train.py"}, ())
+    assert (repository.root, repository.tracked_paths(), repository.dirty) == (project, {"train.py"}, ())
     assert repository.content("train.py") == b"x = 1\n"
     with repository.worktrees(1) as worktrees:
         assert (worktrees.take().path / "train.py").read_bytes() == b"x = 1\n"

@@ -96,7 +96,7 @@ def test_submodule_is_there_and_not_ours(project: Path, tmp_path: Path) -> None:
     git(project, "commit", "--quiet", "--message=submodule")
     before = fingerprint(project)
     repository = Repository.open(project)
-    assert "vendor/library/lib.py" not in repository.tracked()
+    assert "vendor/library/lib.py" not in repository.tracked_paths()
     with repository.worktrees(1) as worktrees:
         tree = worktrees.take()
         assert (tree.path / "vendor" / "library" / "lib.py").read_bytes() == b"z = 1\n"
@@ -108,7 +108,7 @@ def test_submodule_is_there_and_not_ours(project: Path, tmp_path: Path) -> None:
     assert git(project, "diff", "--stat", "HEAD", branch, "--", "vendor") == ""
     assert {name: now for name, now in fingerprint(project).items() if name in before} == before
     inside = Repository.open(project / "vendor" / "library")
-    assert inside.tracked() == {"lib.py"}
+    assert inside.tracked_paths() == {"lib.py"}
 
 
 def test_large_files_kept_elsewhere_come_from_the_users_tree(project: Path) -> None:

@@ -21,7 +21,7 @@ def test_open_tells_where_it_is(simple: Path) -> None:
     repository = Repository.open(simple / "lib")
     assert (repository.root, repository.subfolder, repository.head) == (simple, "lib", "main")
     assert repository.commit == git(simple, "rev-parse", "HEAD")
-    assert repository.tracked() == {"train.py", "lib/a.py"}
+    assert repository.tracked_paths() == {"train.py", "lib/a.py"}
     assert repository.content("lib/a.py") == b"y = 2\n"
     assert Repository.open(simple).subfolder == ""
 
@@ -88,6 +88,6 @@ def test_detached_head_and_hook_environment(simple: Path, tmp_path: Path, monkey
     monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
     repository = Repository.open(simple)
     assert repository.head is None
-    assert "train.py" in repository.tracked()
+    assert "train.py" in repository.tracked_paths()
     with repository.worktrees(1) as worktrees:
         assert git_in(worktrees.take().path, "rev-parse", "HEAD") == repository.commit

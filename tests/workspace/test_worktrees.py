@@ -56,7 +56,7 @@ def test_worktree_has_the_very_bytes_modes_and_links(tmp_path: Path, attributes:
     git(project, "update-index", "--add", "--cacheinfo", f"100644,{blob},.gitattributes")
     git(project, "commit", "--quiet", "--message=attributes")
     repository = Repository.open(project)
-    assert "link.py" not in repository.tracked()
+    assert "link.py" not in repository.tracked_paths()
     with repository.worktrees(1) as worktrees:
         tree = worktrees.take().path
         for name, content in STRANGE.items():

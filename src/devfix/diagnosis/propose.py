@@ -45,7 +45,7 @@ def propose(
             key = tuple(sorted((edit.path, edit.after) for edit in change.edits))
             reason = " ".join(filter(None, (diagnosis.finding.reason, change.reason)))
             rank = (int(diagnosis.finding.confidence), number)
-            edits = source.paired(change.edits)
+            edits = source.pair_edits(change.edits)
             made = diagnosis.rule, change.title, reason, change.safety, edits, rank
             patch = Patch(*made, joint=change.joint, recomputes=change.recomputes)
             if number >= CHANGES_A_RULE:

@@ -115,7 +115,7 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
             if _library(file, call) != library:
                 continue
             if is_local(function, root) and is_bound(file, call, root):
-                found = file.edit(file.replaced({call: add_keyword(call, "device", value)}))
+                found = file.edit(file.replace({call: add_keyword(call, "device", value)}))
                 if found:
                     yield found
 

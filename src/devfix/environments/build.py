@@ -232,7 +232,7 @@ class _Builder:
         )
         if done.exit_code == 0:
             return None
-        text, declared = error_text(done), self.resolver.declared()
+        text, declared = error_text(done), self.resolver.declared_requirements()
         found = find_left_out(text, declared)
         if found is None:
             raise ResolutionError(f"the environment cannot be installed: {explain_conflict(text, declared)}", text)

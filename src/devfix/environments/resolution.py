@@ -172,13 +172,13 @@ class Resolver:
                 continue
             if is_unreachable(text):
                 raise UnreachableIndexError(f"a package index does not answer ({unreachable(text)})", text)
-            found = find_left_out(text, self.declared(pins))
+            found = find_left_out(text, self.declared_requirements(pins))
             if found is None or not self.leave_out(found):
-                raise ResolutionError(explain_conflict(text, self.declared(pins)), text)
+                raise ResolutionError(explain_conflict(text, self.declared_requirements(pins)), text)
 
     def _is_ordinary_enough(self, text: str, pins: Pins, optional: Sequence[Part]) -> bool:
         """Return whether the ordinary index has a solution where that of the build of torch has none; use it then."""
-        if not is_unreachable(text) and find_left_out(text, self.declared(pins)) is not None:
+        if not is_unreachable(text) and find_left_out(text, self.declared_requirements(pins)) is not None:
             return False
         if not is_unreachable(text) and self._run(pins, optional, "").exit_code != 0:
             return False
@@ -193,7 +193,7 @@ class Resolver:
                 self.torch_release = ""
         return True
 
-    def declared(self, pins: Pins | None = None) -> list[DeclaredRequirement]:
+    def declared_requirements(self, pins: Pins | None = None) -> list[DeclaredRequirement]:
         """Return every requirement, with those of devfix and of the lock."""
         ours = [DeclaredRequirement(text, "devfix") for text in self.request.packages]
         locked = [DeclaredRequirement(text, pins.name) for text in pins.constraints] if pins else []

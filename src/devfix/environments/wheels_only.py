@@ -114,7 +114,7 @@ class _Restriction:
         elif asked.name == settings.name:
             yield from self._extras_of_itself(parsed, settings)
         else:
-            yield from self._named(asked, settings)
+            yield from self._find_source(asked, settings)
 
     def _extras_of_itself(self, parsed: Requirement, settings: UvSettings) -> Iterator[DeclaredRequirement]:
         extras = table(read_toml(settings.folder / PROJECT), "project", "optional-dependencies")
@@ -124,7 +124,7 @@ class _Restriction:
                 listed = [DeclaredRequirement(text, PROJECT) for text in strings(extras.get(extra))]
                 yield from self._lines(listed, settings)
 
-    def _named(self, asked: DeclaredRequirement, settings: UvSettings) -> Iterator[DeclaredRequirement]:
+    def _find_source(self, asked: DeclaredRequirement, settings: UvSettings) -> Iterator[DeclaredRequirement]:
         source = _choose_source(settings.sources.get(asked.name, []))
         if isinstance(address := source.get("url"), str):
             yield from self._at_address(asked, address, asked.name)

@@ -47,7 +47,7 @@ class TestServer:
         """Return the process that has imported pytest, where there may be one; the first call starts it."""
         if self._program.sandboxed is not None or self._program.read_only:
             return self._program.warm
-        return self._prepared(self._program)
+        return self._prepare(self._program)
 
     def close(self) -> None:
         """End the processes, also those that another thread is starting."""
@@ -71,7 +71,7 @@ class TestServer:
         tests = "held" if held else "marked"
         return observer.run(world, everything, fresh=False, overlay=self.overlay, tests=tests, ahead=ahead)
 
-    def _prepared(self, observer: TracedRunner) -> PreforkServer | None:
+    def _prepare(self, observer: TracedRunner) -> PreforkServer | None:
         with self._lock:
             warm = observer.warm or self._own
             if self._is_closed:

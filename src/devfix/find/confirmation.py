@@ -90,9 +90,9 @@ class Confirmation:
             raise KeyboardInterrupt
         if done.is_cut and self._left() <= 0:
             return None
-        return self._judged(cause, test, done)
+        return self._judge(cause, test, done)
 
-    def _judged(self, cause: Cause, test: str, done: PassResult) -> Cause:
+    def _judge(self, cause: Cause, test: str, done: PassResult) -> Cause:
         failure = done.failures.get(test)
         if not cause.is_silent:
             caught = [each for name, each in done.handled if name == test] if cause.kind == HANDLED else []

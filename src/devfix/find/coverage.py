@@ -50,7 +50,7 @@ class Coverage:
         merge(self.control, part)
         self.has_run = True
 
-    def asked(self, title: str, *, passing: bool = False) -> list[str]:
+    def select_tests(self, title: str, *, passing: bool = False) -> list[str]:
         """Return the tests for a lifted run; `passing`: those that fail lifted by themselves say nothing there."""
         ran = self.lifted[title].ran if title in self.lifted else set()
         tests = self.control.tests

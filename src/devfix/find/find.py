@@ -101,7 +101,7 @@ def open_search(
     if not told.pytest:
         raise UserError(f"{python} has no pytest; install it there, or name another interpreter with --python")
     catalog = rules_for(config, asked.rules)
-    tracked = repository.tracked()
+    tracked = repository.tracked_paths()
     found = suites(sorted(tracked), repository.content, repository.subfolder, asked.select)
     worlds = worlds_for(asked.device, asked.gpus)
     target = Target(repository.root, repository.commit, (str(python),), python, worlds[0], asked.budget)
@@ -124,7 +124,7 @@ def open_search(
 
 def _sources(repository: Repository, notes: Notes) -> Sources:
     """The files that rules may look at, those of the code under test; `notes` is told of what cannot be."""
-    tracked = repository.tracked()
+    tracked = repository.tracked_paths()
 
     def read(path: str) -> bytes | None:
         return repository.content(path) if path in tracked and not is_test_file(path) else None

@@ -102,7 +102,9 @@ class Search:
         if coverage.lacks_control:
             self._run_control(coverage, self.left * share * _FOR_CONTROL)
         for each in self._lifted_passes():
-            asked = coverage.asked(each.title, passing=each.is_twice)  # what fails by itself says nothing of a cache
+            asked = coverage.select_tests(
+                each.title, passing=each.is_twice
+            )  # what fails by itself says nothing of a cache
             if not asked:
                 continue
             if until - time.monotonic() <= 0:
@@ -177,15 +179,15 @@ class Search:
             if failure is None or (run.is_twice and served is None):
                 continue  # the tests failed by the warm-up itself
             if served is not None:
-                self.found.append((stale_cause(failure, served, seen, self._explained(failure)), suite))
+                self.found.append((stale_cause(failure, served, seen, self._explain(failure)), suite))
             else:
-                cause = cause_of(failure, seen, self._explained(failure), is_in_test)
+                cause = cause_of(failure, seen, self._explain(failure), is_in_test)
                 if not (run.past and self._is_known(cause)):
                     self.found.append((cause, suite))
         if self.includes_handled and not run.is_twice:
             for test, failure in done.handled:
                 seen = Seen(test, suite.kind, device, past=run.past)
-                self.found.append((handled_cause(failure, seen, self._explained(failure), is_in_test), suite))
+                self.found.append((handled_cause(failure, seen, self._explain(failure), is_in_test), suite))
         wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.is_twice else self.silent
         self.found += [
             (silent_cause(each, Seen(test, suite.kind, device, run.is_twice, run.past)), suite)
@@ -198,7 +200,7 @@ class Search:
         """Return whether a tensor has a cause already: past that, it may fail otherwise."""
         return any(is_same_tensor(each, cause) for each in self.causes)
 
-    def _explained(self, failure: Failure) -> tuple[Diagnosis, ...]:
+    def _explain(self, failure: Failure) -> tuple[Diagnosis, ...]:
         return explain_failure(failure, self.rules, self.sources)
 
     def confirm(self) -> None:
@@ -207,8 +209,8 @@ class Search:
             return
         title = f"running each of {len(self.causes)} findings alone"
         self.step(title)
-        confirmation = Confirmation(self.runner, self._explained, lambda: self.left, self.causes.__setitem__)
-        with self._timed("confirm"):
+        confirmation = Confirmation(self.runner, self._explain, lambda: self.left, self.causes.__setitem__)
+        with self._time_step("confirm"):
             if not confirmation.run([self._run_of(cause) for cause in self.causes], title):
                 self.notes.add(f"{OVER} every finding was run alone; --budget gives more")
 
@@ -229,11 +231,11 @@ class Search:
         skip: Sequence[str] = (),
     ) -> PassResult:
         self.step(title)
-        with self._timed(name):
+        with self._time_step(name):
             return self.runner.run(suite, world, max(min(self.left, share), 1.0), skip, only, title, more)
 
     @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
+    def _time_step(self, name: str) -> Iterator[None]:
         began, used = time.monotonic(), self.runner.processor
         try:
             yield

@@ -49,7 +49,7 @@ def run_fleet(
     `address` is that of a Ray cluster; "" starts Ray on this machine. Raises UserError if no cluster can be had.
     """
     store.write_plan(jobs)
-    ended = store.ended()
+    ended = store.outcomes()
     todo = jobs_to_run(jobs, ended, again)
     outcomes = {job.key: ended[job.key] for job in jobs if job.key in ended}
     if todo:

@@ -87,7 +87,7 @@ class Notebook:
         at = bisect_right(starts, line) - 1
         return CellPlace(self.cells[at].number, starts[at]) if at >= 0 else None
 
-    def edited(self, script: bytes) -> bytes:
+    def replace_script(self, script: bytes) -> bytes:
         """Return the notebook's bytes with the cells of a changed script.
 
         Raises NotebookError if cells were joined, split or moved, or if a line was changed that is not Python.
@@ -99,7 +99,7 @@ class Notebook:
             if before != after:
                 new = _restore_cell(cell, before, after)
                 source = cell.source
-                text = text[: source.start] + source.replaced(new, ascii_only) + text[source.stop :]
+                text = text[: source.start] + source.replace_text(new, ascii_only) + text[source.stop :]
         mark = b"\xef\xbb\xbf" if self._data.startswith(b"\xef\xbb\xbf") else b""
         return mark + text.encode("utf-8")
 
@@ -188,7 +188,9 @@ def with_cell(data: bytes, number: int, text: bytes) -> bytes:
     """Return the bytes of a notebook with another text in a cell."""
     notebook = Notebook(data)
     codes = dict(split_script(notebook.script)) | {number: mask_cell(text.decode("utf-8").removesuffix("\n"))}
-    return notebook.edited("".join(f"# %% [cell {each}]\n{code}\n" for each, code in codes.items()).encode("utf-8"))
+    return notebook.replace_script(
+        "".join(f"# %% [cell {each}]\n{code}\n" for each, code in codes.items()).encode("utf-8")
+    )
 
 
 def _cell_text(code: str) -> bytes:

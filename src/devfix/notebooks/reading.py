@@ -45,7 +45,7 @@ class Source:
         """The source as it is run."""
         return "".join(piece.text for piece in self.pieces)
 
-    def replaced(self, text: str, ascii_only: bool) -> str:
+    def replace_text(self, text: str, ascii_only: bool) -> str:
         """Return the JSON of the source with other lines; the JSON of equal lines stays."""
         old, new = [piece.text for piece in self.pieces], _split(text)
         kept: list[tuple[int, str]] = []  # the line before, -1 for a new one, and its JSON
@@ -53,7 +53,7 @@ class Source:
             if tag == "equal":
                 kept += [(at, self.pieces[at].raw) for at in range(a, b)]
             else:
-                kept += [(-1, self._dumped(line, ascii_only)) for line in new[c:d]]
+                kept += [(-1, self._dump(line, ascii_only)) for line in new[c:d]]
         if not self.is_list:
             return '"' + "".join(raw for _, raw in kept) + '"'
         between = self.gaps[1] if len(self.gaps) > 2 else "," + (self.gaps[0] or " ")
@@ -65,7 +65,7 @@ class Source:
             parts.append(raw)
         return "[" + "".join([*parts, self.gaps[-1]]) + "]"
 
-    def _dumped(self, line: str, ascii_only: bool) -> str:
+    def _dump(self, line: str, ascii_only: bool) -> str:
         written = json.dumps(line, ensure_ascii=ascii_only)
         return written if self.is_list else written[1:-1]
 

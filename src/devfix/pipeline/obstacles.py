@@ -41,7 +41,7 @@ def with_obstacle(run: Run, target: Target) -> Run:
 
 
 def _around(target: Target, repository: Repository) -> Surroundings:
-    tracked = repository.tracked()
+    tracked = repository.tracked_paths()
     known = partial(declared_dependencies, tracked, repository.content)
     return Surroundings(target.python, repository.root, target.subfolder, tracked, known)
 

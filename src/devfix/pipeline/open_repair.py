@@ -96,7 +96,7 @@ class OpenRepair:
             written = apply_changes(session.repository, self._files(), session.command_text)
             self.report = replace(self.report, applied=written)
         else:
-            with session.timed("branch"):
+            with session.time_step("branch"):
                 commits, name = _publish(session, self._search, self._options.branch)
             self.report = replace(self.report, branch=name, commits=tuple(commits))
         return self._add_times()
@@ -123,7 +123,7 @@ class OpenRepair:
             return ()
         states: list[dict[str, bytes]] = [{}, dict(session.files)] if session.files else [{}]
         session.progress("mapping the devices of modules")
-        with session.timed("map"):
+        with session.time_step("map"):
             return tuple(session.observer.run(session.world, files, device_map=True, totals=False) for files in states)
 
     def _files(self) -> dict[str, bytes]:
@@ -169,10 +169,10 @@ class OpenRepair:
         fault = (
             find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None
         )
-        with session.timed("doubt"):
+        with session.time_step("doubt"):
             session.notes.add(*confirmed_warnings(session, loop.rules, final))
         if self.is_kept:
-            with session.timed("guard"):
+            with session.time_step("guard"):
                 loop.repairs = add_regression_tests(session, loop.repairs, final.seconds)
         elif loop.fixes:
             count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"

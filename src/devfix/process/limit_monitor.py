@@ -45,7 +45,7 @@ class LimitMonitor:
     def _is_limited(self) -> bool:
         return bool(self.memory or self.processes or self.reserve or self.disk)
 
-    def broken(self, pids: set[int]) -> str:
+    def exceeded_limit(self, pids: set[int]) -> str:
         """Return which limit a program (its process ids) has exceeded, its kind first; "" for none."""
         began = time.monotonic()
         said = self._look(pids)

@@ -176,7 +176,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         if seen.wait == 0:
             report(status, seen.look(descendants()))
         if watch.wait == 0 and program not in ended:
-            over = watch.broken(descendants())
+            over = watch.exceeded_limit(descendants())
     if seen.wait is not None:  # processes that outlive the program
         report(status, seen.look(descendants()))
     if over:

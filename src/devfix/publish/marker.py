@@ -38,7 +38,7 @@ class Marker:
     title: str = ""
     retry: bool = False
 
-    def written(self) -> str:
+    def to_comment(self) -> str:
         """Return the comment, escaped so that no value can end it."""
         text = json.dumps({"schema": "devfix-pull-request/1", **asdict(self)})
         for character in "<>-&":
@@ -80,7 +80,7 @@ def _check(data: Mapping[str, Any]) -> Marker:
 
 def frame_text(text: str, marker: Marker) -> str:
     """Return a new body: the text between delimiters, and the marker."""
-    return f"{_START}\n{break_delimiters(text).strip()}\n\n{marker.written()}\n{_END}\n"
+    return f"{_START}\n{break_delimiters(text).strip()}\n\n{marker.to_comment()}\n{_END}\n"
 
 
 def break_delimiters(text: str) -> str:
@@ -97,4 +97,4 @@ def replace_text(body: str, text: str | None, marker: Marker) -> str:
     _, end, after = rest.rpartition(_END)
     if start and end and text is not None:
         return f"{before}{frame_text(text, marker).rstrip()}{after}"
-    return _MARKER.sub(lambda _: marker.written(), body)
+    return _MARKER.sub(lambda _: marker.to_comment(), body)

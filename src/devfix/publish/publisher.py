@@ -214,7 +214,9 @@ class Publisher:
             if not self._options.dry_run:
                 closing = marker.at(datetime.now(timezone.utc))
                 self._forge.close(pull.number, replace_text(pull.body, None, closing))
-                self._forge.say(pull.number, self._words.superseded(moved_to) if home else self._words.gone())
+                self._forge.say(
+                    pull.number, self._words.superseded_comment(moved_to) if home else self._words.fixed_comment()
+                )
                 self._delete_branch(replace(pull, head=there))
             yield _step("closed", pull, f"its fixes are in {moved_to}" if home else "the failure is fixed")
 

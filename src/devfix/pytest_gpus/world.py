@@ -134,9 +134,9 @@ class SuiteWorld:
                 shutil.rmtree(self.traces, ignore_errors=True)
 
     def _settle(self, wanted: Wanted) -> Wanted:
-        return settle(wanted, self.session, self._seen)
+        return settle(wanted, self.session, self._examine)
 
-    def _seen(self) -> Interpreter:
+    def _examine(self) -> Interpreter:
         if self._interpreter is None:
             from devfix.discovery import examine
 

@@ -49,7 +49,7 @@ class TestCodeBuilder:
         if kind == "parameters":
             return f"{self._argument(recipe.text)}.parameters()"
         if kind == "name":
-            return self.imported(recipe.module, recipe.text)
+            return self.import_name(recipe.module, recipe.text)
         if kind == "tensor":
             return self._tensor(recipe)
         if kind == "made":
@@ -66,7 +66,7 @@ class TestCodeBuilder:
             return "set()"
         return f"{_BRACKETS[kind][0]}{', '.join(items)}{_BRACKETS[kind][1]}"
 
-    def imported(self, module: str, name: str) -> str:
+    def import_name(self, module: str, name: str) -> str:
         """Return an expression for a name of a module, and import it; names of torch are reached through `torch`."""
         if module == "torch":
             return f"torch.{name}"
@@ -89,7 +89,7 @@ class TestCodeBuilder:
         self.random = True
         given = [self.expression(item) for item in recipe.items]
         given += [f"{name}={self.expression(value)}" for name, value in recipe.keywords]
-        text = f"{self.imported(recipe.module, recipe.text)}({', '.join(given)})"
+        text = f"{self.import_name(recipe.module, recipe.text)}({', '.join(given)})"
         to = [f'"{device}"' for part, device in recipe.moves if not part]
         to += [f"torch.{recipe.dtype}"] if recipe.dtype else []
         return text + (f".to({', '.join(to)})" if to else "") + (".eval()" if recipe.evaluates else "")

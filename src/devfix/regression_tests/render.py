@@ -77,10 +77,10 @@ def _in_order(call: Call, optimizers: Sequence[Argument]) -> Iterator[Argument]:
 
 def _callee(source: TestCodeBuilder, call: Call, owner: str) -> str:
     if call.how == "make" and call.instance is not None:
-        return source.imported(call.instance.module, call.instance.text)
+        return source.import_name(call.instance.module, call.instance.text)
     if owner:
         return owner if call.function in ("forward", "__call__") else f"{owner}.{call.function}"
-    return source.imported(call.module, call.function)
+    return source.import_name(call.module, call.function)
 
 
 def text_of(

@@ -70,7 +70,7 @@ class RegressionTestVerifier:
         for candidate in candidates:
             if self._tries >= TRIES or time.monotonic() - self._began > SECONDS:
                 break
-            if kept := self._tried(candidate):
+            if kept := self._try_candidate(candidate):
                 return kept
         return None
 
@@ -83,7 +83,7 @@ class RegressionTestVerifier:
             return False
         return self.run(home, self.last, words, False).outcome is Outcome.CLEAN
 
-    def _tried(self, candidate: Candidate) -> VerifiedTest | None:
+    def _try_candidate(self, candidate: Candidate) -> VerifiedTest | None:
         self._tries += 1
         self.on_path = self.on_path or self.layout.cannot_import(candidate.body.root, self.path)
         text = self._text(candidate)

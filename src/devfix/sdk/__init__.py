@@ -25,7 +25,7 @@ from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has
 from devfix.sdk.fixes.followed_devices import find_followed
 from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.moves import is_written_to
-from devfix.sdk.fixes.parameters import parameter_added
+from devfix.sdk.fixes.parameters import add_parameter
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, EvidenceRule, ModuleRule, SourceRule
 from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill_message
@@ -135,6 +135,7 @@ __all__ = [
     "StoredAttribute",
     "add_keyword",
     "add_method",
+    "add_parameter",
     "argument",
     "assigned_targets",
     "assigned_values",
@@ -201,7 +202,6 @@ __all__ = [
     "on_device",
     "outside_loops",
     "owned_places",
-    "parameter_added",
     "parameter_nodes",
     "parameters",
     "passed_in",

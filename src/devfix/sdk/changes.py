@@ -48,7 +48,7 @@ def change(
 
     >>> file = File("m.py", b"y = torch.zeros(3)\\n")
     >>> call = file.find(file.module, "torch.zeros(3)")[0]
-    >>> made = change(file, file.replaced({call: add_keyword(call, "device", "x.device")}), "Give it a device")
+    >>> made = change(file, file.replace({call: add_keyword(call, "device", "x.device")}), "Give it a device")
     >>> made.edits[0].after
     b'y = torch.zeros(3, device=x.device)\\n'
     """
@@ -115,7 +115,7 @@ def rewrite(
     """
     if isinstance(edits, Mapping):
         nodes: dict[cst.CSTNode, cst.CSTNode] = dict(edits.items())
-        edits = file.replaced(nodes) if nodes else None
+        edits = file.replace(nodes) if nodes else None
     made = change(file, edits, title, safety, reason)
     if made is not None:
         yield replace(made, joint=joint)

@@ -126,7 +126,7 @@ class File(ParsedModule):
                 found.setdefault(normalize(text), []).append((number, node))
         return found
 
-    def replaced(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> cst.Module:
+    def replace(self, changes: Mapping[cst.CSTNode, cst.CSTNode]) -> cst.Module:
         """Return the module with nodes replaced.
 
         A node inside another one that is replaced too is replaced in the other's replacement. Raises ValueError if it
@@ -134,7 +134,7 @@ class File(ParsedModule):
 
         >>> file = File("m.py", b"f(g(x))\\n")
         >>> call, name = (file.find(file.module, text)[0] for text in ("f(g(x))", "x"))
-        >>> file.replaced({call: call.with_changes(func=cst.Name("h")), name: cst.Name("y")}).code
+        >>> file.replace({call: call.with_changes(func=cst.Name("h")), name: cst.Name("y")}).code
         'h(g(y))\\n'
         """
         for node in changes:

@@ -41,11 +41,11 @@ class Replacement(cst.CSTTransformer):
             return updated_node
         self.done.add(original_node)
         self._around.append(original_node)
-        found = self._visited(self._changes[original_node])
+        found = self._visit(self._changes[original_node])
         self._around.pop()
         return found
 
-    def _visited(self, new: object) -> Result:
+    def _visit(self, new: object) -> Result:
         if isinstance(new, cst.CSTNode):
             return new.visit(self)
         if isinstance(new, cst.FlattenSentinel):

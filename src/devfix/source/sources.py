@@ -78,7 +78,7 @@ class Sources:
             self._paths = sorted(path for path in self._search([""]) if path.endswith(".py"))
         return self._paths
 
-    def paired(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    def pair_edits(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """Return edits with those of the files that jupytext keeps in step with them."""
         return with_pairs(edits, self._read, self._search, self.notes)
 

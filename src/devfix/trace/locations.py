@@ -39,7 +39,7 @@ class Locations:
         if kind in _PLAIN:
             return record
         if isinstance(record, SourceLocation):
-            return cast("Record", self._relocated(record))
+            return cast("Record", self._relocate(record))
         if isinstance(record, tuple):
             items = tuple(map(self.relocate, record))
             same = all(map(operator.is_, items, record))
@@ -49,7 +49,7 @@ class Locations:
         changed = {name: new for name, old in vars(record).items() if (new := self.relocate(old)) is not old}
         return replace(record, **changed) if changed else record
 
-    def _relocated(self, place: SourceLocation) -> SourceLocation:
+    def _relocate(self, place: SourceLocation) -> SourceLocation:
         known = self._places.get(place)
         if known is None:  # a trace names few locations, most of them often
             path, owned = self._relative(place.path)

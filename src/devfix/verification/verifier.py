@@ -105,7 +105,7 @@ class Verifier:
                     self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
                 for candidate in (run.result() for run in runs):
                     if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
-                        candidate = self._reviewed(self.verify_on_all_worlds(candidate, pool))
+                        candidate = self._review(self.verify_on_all_worlds(candidate, pool))
                     elif candidate.verdict.outcome == "verified":
                         candidate = reject(candidate, "another verified candidate makes no more copies or is nearer")
                     candidates.append(candidate)
@@ -170,7 +170,7 @@ class Verifier:
     ) -> CandidateResult | None:
         doubtful = list[CandidateResult]()
         for candidate in further:
-            judged = self._reviewed(self.verify_on_all_worlds(candidate, pool))
+            judged = self._review(self.verify_on_all_worlds(candidate, pool))
             candidates[candidates.index(candidate)] = judged
             if judged.verdict.outcome == "progressed" and not judged.verdict.objections:
                 return judged
@@ -178,7 +178,7 @@ class Verifier:
                 doubtful.append(judged)
         return next(iter(doubtful), None)
 
-    def _reviewed(self, candidate: CandidateResult) -> CandidateResult:
+    def _review(self, candidate: CandidateResult) -> CandidateResult:
         """Collect the objections to a candidate that did well; strong ones reject it."""
         if candidate.verdict.outcome not in ("verified", "progressed"):
             return candidate
@@ -195,7 +195,7 @@ class Verifier:
     def confirm(self, candidate: CandidateResult) -> CandidateResult:
         """Verify a candidate in the other worlds that was not verified there at first."""
         with ThreadPoolExecutor(self._threads) as pool:
-            return self._reviewed(self.verify_on_all_worlds(candidate, pool))
+            return self._review(self.verify_on_all_worlds(candidate, pool))
 
     def verify_on_all_worlds(self, candidate: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
         """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""

@@ -31,7 +31,7 @@ def on_disk(files: Mapping[str, bytes], read: Read) -> dict[str, bytes]:
 
 def _notebook(path: str, script: bytes, read: Read) -> bytes:
     try:
-        return Notebook(read(path)).edited(script)
+        return Notebook(read(path)).replace_script(script)
     except (NotebookError, FileNotFoundError) as error:
         raise DevfixError(f"{path}: the notebook cannot be changed: {error}") from error
 

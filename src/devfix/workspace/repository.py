@@ -74,7 +74,7 @@ class Repository:
         """Return every path at the commit, from the root of the repository."""
         return list_commit(self.git, self.commit)
 
-    def tracked(self) -> frozenset[str]:
+    def tracked_paths(self) -> frozenset[str]:
         """Return the paths of the regular files at the commit: no symbolic links, no submodules."""
         return frozenset(path for path, entry in self.entries.items() if entry.mode in REGULAR)
 

@@ -19,7 +19,7 @@ class WrapperDeviceNotPassed(OperandRule):
 
     options: Options
     message = "{name} was made by a wrapper in {made_at} without a device, and meets a tensor on {peer}."
-    blames_intentional = True
+    reports_intentional = True
 
     def matches(self, ctx: Context) -> bool:
         """Ask for a tensor that was made inside of a wrapper."""

@@ -54,7 +54,7 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
     if report.interrupted:
         return done
     repository = Repository.open(Path(report.root))
-    tests = tuple(sorted(path for path in repository.tracked() if is_test_file(path)))
+    tests = tuple(sorted(path for path in repository.tracked_paths() if is_test_file(path)))
     causes = [cause for cause in report.causes if cause.confirmed]
     tip, kept = report.commit, ""
     for number, cause in enumerate(causes, 1):

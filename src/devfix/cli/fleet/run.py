@@ -111,7 +111,7 @@ def _run(file: Path, results: Path | None, given: RunArguments) -> int:
 def _known_outcomes(folder: Path) -> dict[str, JobOutcome]:
     from devfix.fleet.results import ResultStore
 
-    return ResultStore.open(folder).ended() if folder.is_dir() and any(folder.iterdir()) else {}
+    return ResultStore.open(folder).outcomes() if folder.is_dir() and any(folder.iterdir()) else {}
 
 
 def _list(plan: Plan, ended: dict[str, JobOutcome], again: Sequence[JobOutcome]) -> int:

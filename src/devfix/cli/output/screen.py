@@ -26,7 +26,7 @@ class ShownProgress(Progress):
         self._hide = hide
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Show nothing in the block."""
         self._hide(True)
         try:
@@ -35,7 +35,7 @@ class ShownProgress(Progress):
             self._hide(False)
 
     @contextmanager
-    def resumed(self) -> Iterator[None]:
+    def resume(self) -> Iterator[None]:
         """Show progress again in the block, within a pause."""
         self._hide(False)
         try:

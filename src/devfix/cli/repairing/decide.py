@@ -31,7 +31,7 @@ class Question:
     def decide(self, opened: OpenRepair) -> Report:
         """Return the report after the user's decision."""
         self.was_asked = True
-        with self._progress.paused():
+        with self._progress.pause():
             self._show(opened.report)
             while True:
                 try:
@@ -48,7 +48,7 @@ class Question:
             return opened.take(_TAKEN[key])
         if key == "n":
             failure = _failure(opened)
-            with self._progress.resumed():
+            with self._progress.resume():
                 opened.next_candidate(failure)
             self._show(opened.report)
         elif key == "e":
@@ -83,7 +83,7 @@ class Question:
 
         failure = _failure(opened)
         changed = edit_copies({edit.path: edit.after for edit in opened.fix(failure).patch.edits})
-        with self._progress.resumed():
+        with self._progress.resume():
             opened.edit(failure, changed)
 
 

@@ -55,8 +55,8 @@ def watch_cases(watched: Watched, bench: Bench, select: Select | None) -> None:
     for files in saves(watched.folders):
         if not has_begun:  # what was saved while the first test ran has no event
             print(f"\nwatching {len(watched.rules)} rules; Ctrl-C ends it", flush=True)
-            files, has_begun = files | watched.missed(), True
-        concerned, problems = watched.changed(files)
+            files, has_begun = files | watched.missed_files(), True
+        concerned, problems = watched.changed_rules(files)
         if concerned or problems:
             print(flush=True)
             judge_cases(Catalog(tuple(concerned), tuple(problems)), bench, select, tell)

@@ -31,7 +31,7 @@ class _Steps:
     memory: int = 0
 
     @contextmanager
-    def timed(self, step: str) -> Iterator[None]:
+    def time_step(self, step: str) -> Iterator[None]:
         began = time.monotonic()
         try:
             yield
@@ -78,11 +78,11 @@ def _run(job: Job, node: NodeFolders, steps: _Steps, deadline: float) -> Reading
     with node.job(job.address) as folder:
         commands = Commands(job, folder, deadline)
         try:
-            with steps.timed("clone"):
+            with steps.time_step("clone"):
                 _check_out(job, node, folder, commands)
-            with steps.timed("environment"):
+            with steps.time_step("environment"):
                 steps.python = commands.environment()
-            with steps.timed("run"):
+            with steps.time_step("run"):
                 done = commands.program(steps.python)
         finally:
             steps.memory = commands.memory

@@ -88,7 +88,7 @@ class ResultStore:
             raise UserError(f"{self._layout.plan}: not a plan: {error}") from None
         return tuple(record_of(Job, row) for row in rows)
 
-    def ended(self) -> dict[str, JobOutcome]:
+    def outcomes(self) -> dict[str, JobOutcome]:
         """Return the outcome of each job that has a result, by its key, whether it is planned or not."""
         known = self._known if self._writer else self._read_known()
         return {key: each.outcome for key, each in known.items()}

@@ -38,11 +38,11 @@ class _Kernel:
 
     def poll(self) -> int | None:
         """Return the exit code, or the negative number of the signal that ended it; None while it runs."""
-        return self._ended(os.WNOHANG)
+        return self._exit_code(os.WNOHANG)
 
     def wait(self) -> int:
         """Wait for its end and return the code."""
-        code = self._ended(0)
+        code = self._exit_code(0)
         assert code is not None
         return code
 
@@ -52,7 +52,7 @@ class _Kernel:
             os.kill(self._process, signal.SIGKILL)
             self.wait()
 
-    def _ended(self, options: int) -> int | None:
+    def _exit_code(self, options: int) -> int | None:
         if self._code is None:
             process, status = os.waitpid(self._process, options)
             if process:

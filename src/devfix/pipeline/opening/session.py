@@ -153,7 +153,7 @@ class Session:
         return not excluded and not self.repository.ignores(path)
 
     @contextmanager
-    def timed(self, step: str) -> Iterator[None]:
+    def time_step(self, step: str) -> Iterator[None]:
         """Add the wall time of a step, in seconds, to `seconds`."""
         began = time.monotonic()
         try:

@@ -60,7 +60,7 @@ def open_session(
     python = interpreter(folder, options.python or config.python, written_in)
     python_info = examine(python, folder)
     world = world_for(options.world_in(config), options.gpus_in(config) or 1, python_info)
-    tracked = repository.tracked()
+    tracked = repository.tracked_paths()
     prefix = f"{repository.subfolder}/" if repository.subfolder else ""
     below = frozenset(name.removeprefix(prefix) for name in tracked if name.startswith(prefix))
     jobs = _jobs(options.until, sandboxed)

@@ -58,7 +58,7 @@ def _converting(edit: Edit, names: Iterable[str]) -> Edit:
                 known.remove(after.code(node))
             else:
                 nodes[node] = expression(f"torch.as_tensor({name}, device={device})")
-    made = after.replaced(nodes) if nodes else None
+    made = after.replace(nodes) if nodes else None
     written = after.edit(made) if made is not None else None
     return replace(edit, after=written.after) if written is not None else edit
 

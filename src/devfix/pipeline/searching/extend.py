@@ -41,19 +41,19 @@ class Extension:
         """
         if kept is None:
             return (
-                self._confirmed(self._to_all_uses(candidates))
-                or next(filter(None, map(self._confirmed, self._to_companions(candidates))), None)
-                or self._confirmed(accept_numbers(candidates, self._attempt))
+                self._confirm(self._to_all_uses(candidates))
+                or next(filter(None, map(self._confirm, self._to_companions(candidates))), None)
+                or self._confirm(accept_numbers(candidates, self._attempt))
             )
         strong = [each for each in candidates if each.patch.rank[:1] <= kept.patch.rank[:1]]
-        for found in self._extended(strong):
+        for found in self._extend(strong):
             if found.files != kept.files and is_further(found, kept):
-                confirmed = self._confirmed(found)
+                confirmed = self._confirm(found)
                 if confirmed is not None and is_further(confirmed, kept):
                     return confirmed
         return None
 
-    def _extended(self, candidates: Sequence[CandidateResult]) -> Iterator[CandidateResult]:
+    def _extend(self, candidates: Sequence[CandidateResult]) -> Iterator[CandidateResult]:
         yield from self._to_companions(candidates, KEPT_FIRST)
         yield from filter(None, [self._to_all_uses(candidates, KEPT_FIRST)])
 
@@ -67,7 +67,7 @@ class Extension:
     def _attempt(self, patch: Patch) -> CandidateResult:
         return self._verifier.run_on_failing_world(patch, self._diagnoses[patch.rule])
 
-    def _confirmed(self, candidate: CandidateResult | None) -> CandidateResult | None:
+    def _confirm(self, candidate: CandidateResult | None) -> CandidateResult | None:
         confirmed = self._verifier.confirm(candidate) if candidate is not None else None
         return confirmed if confirmed is not None and confirmed.verdict.outcome in HOLDING else None
 

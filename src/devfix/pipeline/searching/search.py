@@ -70,7 +70,7 @@ class Search:
             # With several commands it is not known yet which one is repaired, nor where runs are ended after steps.
             if len(self.session.commands) == 1 and not self.session.steps:
                 self._baseline_soon(CPU)
-            with self.session.timed("observe"):
+            with self.session.time_step("observe"):
                 first = self._first or first_run(self.session)
             if self.repeats:
                 self._first = first

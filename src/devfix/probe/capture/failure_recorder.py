@@ -37,12 +37,12 @@ class FailureRecorder:
         self._busy = threading.local()
         self.eager = False  # write at once, for a process that may be killed without warning
 
-    def failed(self, exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
+    def record_failure(self, exception: BaseException, func: Any, args: Any, kwargs: Any) -> None:
         """Record an exception that an operator raised; the slot `hooks.failed`."""
         if getattr(self._busy, "now", False):
             return
         if getattr(exception, MARK, None) is not None:
-            sites.failed(func)  # the operator around the one that reported it first
+            sites.count_failure(func)  # the operator around the one that reported it first
             return
         kind = kinds.kind_of(failure.message_of(exception))
         if not kind:
@@ -56,10 +56,10 @@ class FailureRecorder:
             self._busy.now = False
 
     def _take(self, exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> None:
-        sites.failed(func)
-        spots = places.nearest(1)
-        self._at[(kind, id(spots[0]), spots[1]) if spots else kind] += 1
-        if self._at[(kind, id(spots[0]), spots[1]) if spots else kind] > _REPEATS:
+        sites.count_failure(func)
+        stack = places.nearest(1)
+        self._at[(kind, id(stack[0]), stack[1]) if stack else kind] += 1
+        if self._at[(kind, id(stack[0]), stack[1]) if stack else kind] > _REPEATS:
             return  # a program that relies on failures (a search by trial) must not pay for each
         with failure.quiet():
             if scope_watch.is_active():
@@ -71,7 +71,7 @@ class FailureRecorder:
             self._captured.popitem(last=False)
         with contextlib.suppress(AttributeError):
             setattr(exception, MARK, (os.getpid(), number))
-        is_first = self._at[(kind, id(spots[0]), spots[1]) if spots else kind] == 1
+        is_first = self._at[(kind, id(stack[0]), stack[1]) if stack else kind] == 1
         if is_first and len(self.trace.handled) < _FIRST:
             self.trace.handled.append(recorded)
         if not self._rank:

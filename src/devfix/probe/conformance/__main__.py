@@ -1,8 +1,8 @@
 """Record what a GPU does: `python -m devfix.probe.conformance record`, and compare: `... compare RECORDING`.
 
-On a machine with a GPU the recording is the truth. With `--world simulated` the simulation is recorded instead, which
-tests the recorder itself. The rows that need a second GPU are left out where there is one. `--device` names the kind of
-GPU; of other kinds than CUDA's it is recorded too what each operator does with tensors of that GPU alone.
+On a machine with a GPU the recording is the reference. With `--world simulated` the simulation is recorded instead,
+which tests the recorder itself. The rows that need a second GPU are left out where there is one. `--device` names the
+kind of GPU; for other kinds than CUDA the recording also has what each operator does with tensors of that GPU alone.
 """
 
 from __future__ import annotations
@@ -92,16 +92,16 @@ def recording(
     }
 
 
-def differences(truth: dict[str, Any], other: dict[str, Any]) -> list[str]:
+def differences(reference: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Yield one line for each row of the first recording that is missing from or different in the second."""
     lines = []
-    for pair, found in truth["operators"].items():
+    for pair, found in reference["operators"].items():
         for name, rows in found.items():
             recorded = other["operators"].get(pair, {}).get(name, {})
             for row, outcome in rows.items():
                 if recorded.get(row) != outcome:
                     lines.append(f"{pair}: {name}, {row}: {outcome} | {recorded.get(row, 'not recorded')}")
-    for title, outcome in truth["snippets"].items():
+    for title, outcome in reference["snippets"].items():
         if other["snippets"].get(title) != outcome:
             lines.append(f"snippet {title}: {outcome} | {other['snippets'].get(title, 'not recorded')}")
     return lines
@@ -123,9 +123,9 @@ def main() -> int:
     if not options.snippets.is_dir():
         parser.error(f"{options.snippets} is not a folder: run this at the top of the repository, or say --snippets")
     if options.task == "compare":
-        truth = json.loads(options.recording.read_text(encoding="utf-8"))
-        given = (options.snippets, truth["samples"], truth["only"], truth.get("device", kinds.CUDA.name))
-        lines = differences(truth, recording("simulated", *given))
+        reference = json.loads(options.recording.read_text(encoding="utf-8"))
+        given = (options.snippets, reference["samples"], reference["only"], reference.get("device", kinds.CUDA.name))
+        lines = differences(reference, recording("simulated", *given))
         print(*lines, f"{len(lines)} rows differ", sep="\n")
         return int(bool(lines))
     here = [name for name in kinds.KINDS if real_gpus(name)]

@@ -36,7 +36,7 @@ def is_active() -> bool:
     return bool(_lines)
 
 
-def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
+def count_operator(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
     """Count a completed operator if the nearest owned frame is at one of the lines."""
     if _stands_here(places.nearest(1)):
         name = operators.qualified_name(func)
@@ -52,7 +52,7 @@ def ran(result: Any, func: Any, args: Any = (), kwargs: Any = None) -> None:
             _working.add(name)
 
 
-def done(func: str) -> None:
+def count_function(func: str) -> None:
     """Count a completed function outside of the dispatcher."""
     if _stands_here(places.nearest(1)):
         row = _visits.setdefault(func, [0, 0, 0, 0])
@@ -67,16 +67,16 @@ def _mark_reached() -> None:
         os.close(os.open(_mark, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def failed(func: Any) -> None:
+def count_failure(func: Any) -> None:
     """Count an operator that raised a device failure."""
     if _lines and _stands_here(places.nearest(1)):
         _visits.setdefault(operators.qualified_name(func), [0, 0, 0, 0])[1] += 1
 
 
-def _stands_here(spots: places.Spots) -> bool:
-    if not spots:
+def _stands_here(stack: places.Stack) -> bool:
+    if not stack:
         return False
-    code, instruction = spots[-2:]
+    code, instruction = stack[-2:]
     known = _here.get((id(code), instruction))
     if known is None:
         known = _here[id(code), instruction] = code, _is_wanted(code, instruction)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..provenance import places, records
-from ..provenance.records import COPY, DEVICE, FROM, LAST, MOMENT, PREVIOUS, SPOTS, WHAT, Event
+from ..provenance.records import COPY, DEVICE, FROM, LAST, MOMENT, PREVIOUS, STACK, WHAT, Event
 from ..simulation.operator_tables import operators
 from ..simulation.tensors.tensor import sizes
 from .instances import classes, qualified_type
@@ -54,7 +54,7 @@ def _device(value: Any) -> str:
 def _describe_event(event: Event, device: str) -> dict[str, Any]:
     what = event[WHAT]
     kind = "move" if event[FROM] is not None else "made" if what == "made" else operators.event_kind(what)
-    if kind not in ("move", "op", "view") and event[SPOTS] and _loads(event[SPOTS][0]):
+    if kind not in ("move", "op", "view") and event[STACK] and _loads(event[STACK][0]):
         kind = "load"
     if kind == "made" and device == "mixed":
         device = ""  # its parts were moved separately since
@@ -62,7 +62,7 @@ def _describe_event(event: Event, device: str) -> dict[str, Any]:
         "kind": kind,
         "op": operators.qualified_name(what),
         "device": device,
-        "places": places.tell_all(event[SPOTS]),
+        "places": places.tell_all(event[STACK]),
     }
 
 
@@ -134,5 +134,5 @@ def _locate_class(kind: type) -> list[dict[str, Any]]:
     functions = [each for each in vars(kind).values() if type(each) is FunctionType]
     functions.sort(key=lambda each: each.__name__ != "__init__")
     codes = [each.__code__ for each in functions if not each.__code__.co_filename.startswith("<")]
-    spots = [places.describe(code, 0, code.co_firstlineno) for code in codes[:1]]
-    return [{"kind": "class", "op": kind.__qualname__, "device": "", "places": spots}] if spots else []
+    stack = [places.describe(code, 0, code.co_firstlineno) for code in codes[:1]]
+    return [{"kind": "class", "op": kind.__qualname__, "device": "", "places": stack}] if stack else []

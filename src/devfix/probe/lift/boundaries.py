@@ -198,9 +198,9 @@ def _is_of_earlier(value: Any, call: FrameType) -> bool:
     if known is not None or history is None:
         return known is not None and known.token != token(call)
     event = history[records.CREATION]  # not by a factory: of Python's numbers, say
-    if event is None or history[records.MOVE] is not None or call.f_code in event[records.SPOTS]:
+    if event is None or history[records.MOVE] is not None or call.f_code in event[records.STACK]:
         return False
-    return made_at(event[records.SPOTS]) is not None
+    return made_at(event[records.STACK]) is not None
 
 
 def gives(call: FrameType, is_it: Callable[[torch.Tensor], bool]) -> bool:
@@ -210,20 +210,20 @@ def gives(call: FrameType, is_it: Callable[[torch.Tensor], bool]) -> bool:
     return any(is_it(each) for each in (*found, *held) if isinstance(each, torch.Tensor))
 
 
-def made_at(spots: Any, taken_by: type | None = None) -> tuple[str, int, str] | None:
+def made_at(stack: Any, taken_by: type | None = None) -> tuple[str, int, str] | None:
     """Return where the code under test has made a tensor (path, line, function), None where it was test code.
 
     If a module of a class keeps it, that is where a method of the class has taken it from what made it.
     """
     found = None
-    for at in range(0, len(spots), 2):
-        kind = kind_of(spots[at])
+    for at in range(0, len(stack), 2):
+        kind = kind_of(stack[at])
         if kind == Whose.TEST:
             break
-        if kind == Whose.CODE and (found is None or _is_method(spots[at], taken_by)):
-            place = places.describe(spots[at], spots[at + 1])
+        if kind == Whose.CODE and (found is None or _is_method(stack[at], taken_by)):
+            place = places.describe(stack[at], stack[at + 1])
             found = (place["path"], place["line"], place["function"])
-            if taken_by is None or _is_method(spots[at], taken_by):
+            if taken_by is None or _is_method(stack[at], taken_by):
                 break
     return found
 

@@ -29,11 +29,11 @@ def is_number(tensor: torch.Tensor) -> bool:
     """Return whether a tensor is a number that the code under test has made at its import, or one computed of that."""
     history: Any = records.of(tensor) if tensor.dim() == 0 else None
     event = None if history is None else history[records.CREATION]
-    spots = () if event is None else event[records.SPOTS]
-    for at in range(0, len(spots), 2):
-        kind = kind_of(spots[at])
+    stack = () if event is None else event[records.STACK]
+    for at in range(0, len(stack), 2):
+        kind = kind_of(stack[at])
         if kind == Whose.TEST:
             return False
-        if kind == Whose.CODE and spots[at].co_name == _IMPORTED:
+        if kind == Whose.CODE and stack[at].co_name == _IMPORTED:
             return True
     return False

@@ -4,7 +4,7 @@ The history of a tensor on the host is attached to a weak reference, so that the
 `vars()` or a deep copy could see. A simulated tensor has attributes in any case, and its history is one of them, which
 is faster.
 
-An event is a tuple, which is only formatted when a trace needs it: (what, spots, device, from, previous, depth,
+An event is a tuple, which is only formatted when a trace needs it: (what, stack, device, from, previous, depth,
 moment). `previous` leads from a result to what it was derived from. A history is a tuple too: the newest event;
 creation and move, which are kept when steps are dropped; and where a copy of it, or of its source, was made on another
 device.
@@ -25,7 +25,7 @@ import torch
 from ..simulation.patching import undo_with
 
 Event = tuple[Any, ...]
-WHAT, SPOTS, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
+WHAT, STACK, DEVICE, FROM, PREVIOUS, DEPTH, MOMENT = range(7)
 History = tuple[Any, ...]
 LAST, CREATION, MOVE, COPY = range(4)
 KEEP = 4  # minimum number of steps that a record keeps; it may share three times as many with its sources

@@ -41,13 +41,13 @@ __all__ = ["adopt", "became", "install", "moved_together", "read", "record_creat
 def record_move(result: Any, source: Any, func: Any) -> None:
     """Record that `result` is a copy of `source` on another device."""
     origin = of(source) or unknown(source)
-    spots = outward(1)
+    stack = outward(1)
     here, there = str(result.device), str(source.device)
     previous = shorten_history(origin[LAST]) if origin else None
-    transfers.count(transfers.direction(here, there), result.numel() * result.element_size(), spots)
+    transfers.count(transfers.direction(here, there), result.numel() * result.element_size(), stack)
     if origin is not None and of(result) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was created
-    event = (func, spots, here, there, previous, KEEP, next(moments))
+    event = (func, stack, here, there, previous, KEEP, next(moments))
     if origin is not None:
         keep(source, (*origin[:COPY], (*event[:PREVIOUS], None, *event[DEPTH:])))
     keep(result, (event, _creation_on(there, origin), event, None))
@@ -81,11 +81,11 @@ def record_module(module: Any) -> None:
 
 def moved_together(things: list[Any], what: str, there: str, here: str) -> None:
     """Record that modules, and parameters that keep their identity, were moved by one call."""
-    spots = outward(1)
+    stack = outward(1)
     for thing in things:
         known = of(thing)
         previous = shorten_history(known[LAST]) if known is not None else None
-        event = (what, spots, here, there, previous, KEEP, next(moments))
+        event = (what, stack, here, there, previous, KEEP, next(moments))
         keep(thing, (event, _creation_on(there, known), event, None))
 
 

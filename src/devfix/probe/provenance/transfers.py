@@ -8,7 +8,7 @@ from . import places
 
 TO_HOST = "to-host"
 _MOST = 20_000
-_counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instruction, direction -> spots, count, bytes
+_counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instruction, direction -> stack, count, bytes
 
 
 def direction(here: str, there: str) -> str:
@@ -16,19 +16,19 @@ def direction(here: str, there: str) -> str:
     return TO_HOST if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
 
 
-def count(direction: str, size: int, spots: places.Spots) -> None:
+def count(direction: str, size: int, stack: places.Stack) -> None:
     """Count one copy, made at the innermost owned location, else the innermost."""
-    if not spots:
+    if not stack:
         return
     owned = 0
-    if places.kind_of(spots[0]) != places.OWNED:
-        owned = next((at for at in range(2, len(spots), 2) if places.kind_of(spots[at]) == places.OWNED), 0)
-    key = (id(spots[owned]), spots[owned + 1], direction)
+    if places.kind_of(stack[0]) != places.OWNED:
+        owned = next((at for at in range(2, len(stack), 2) if places.kind_of(stack[at]) == places.OWNED), 0)
+    key = (id(stack[owned]), stack[owned + 1], direction)
     counted = _counted.get(key)
     if counted is None:
         if len(_counted) >= _MOST:
             return
-        counted = _counted[key] = [spots[owned], spots[owned + 1], 0, 0]
+        counted = _counted[key] = [stack[owned], stack[owned + 1], 0, 0]
     counted[2] += 1
     counted[3] += size
 

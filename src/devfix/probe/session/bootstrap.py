@@ -74,7 +74,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
 
 
 def _take_slots(endings: FailureRecorder) -> None:
-    hooks.failed = endings.failed
+    hooks.failed = endings.record_failure
     hooks.moved, hooks.on_data_set, hooks.read = tracking.record_move, tracking.became, tracking.read
     hooks.on_created = creations.recorder()
     if totals.is_active():
@@ -92,14 +92,14 @@ def _take_slots(endings: FailureRecorder) -> None:
         def created(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             on_created(result, func, args, kwargs)
             scope_watch.look()
-            sites.ran(result, func, args, kwargs)
+            sites.count_operator(result, func, args, kwargs)
 
         def moved(result: Any, source: Any, func: Any) -> None:
             tracking.record_move(result, source, func)
             scope_watch.look()
-            sites.ran(result, func, (source,))
+            sites.count_operator(result, func, (source,))
 
-        hooks.on_created, hooks.moved, hooks.on_completed = created, moved, sites.done
+        hooks.on_created, hooks.moved, hooks.on_completed = created, moved, sites.count_function
 
 
 def _hook_endings(endings: FailureRecorder) -> None:

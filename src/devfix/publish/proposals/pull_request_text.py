@@ -95,11 +95,11 @@ class PullRequestText:
         """Return the comment for the pull request whose code was run."""
         return shorten(templating.render(self._markdown, "comment.md.jinja", **view(self._data)))
 
-    def gone(self) -> str:
+    def fixed_comment(self) -> str:
         """Return the comment on closing a pull request whose failure is fixed."""
         return templating.render(self._markdown, "gone.md.jinja", report=self._data, noun=self._noun)
 
-    def superseded(self, reference: str) -> str:
+    def superseded_comment(self, reference: str) -> str:
         """Return the comment on closing a pull request whose fixes moved to another one."""
         return f"These changes are now part of {reference}.\n"
 

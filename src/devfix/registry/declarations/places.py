@@ -24,7 +24,7 @@ HISTORY: dict[Place, SiteKind] = {
 
 
 @dataclass(frozen=True)
-class Spot:
+class EditTarget:
     """A place at which a fix edits: the site, the expression that it replaces, and what metavariables stand for."""
 
     site: Site
@@ -32,7 +32,7 @@ class Spot:
     bound: dict[str, Bound]
 
 
-def find_spots(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Spot]:
+def find_targets(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[EditTarget]:
     """Yield the places of a fix, in the order of the data flow."""
     template = Template(fix.match) if fix.match else None
     for site in _sites(fix, at, ctx):
@@ -43,7 +43,7 @@ def find_spots(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Spot]:
             bound: dict[str, Bound] = {} if tensor is None else {"TENSOR": tensor}
             found = template.match(node, bound) if template is not None else bound
             if found is not None:
-                yield Spot(site, node, found)
+                yield EditTarget(site, node, found)
 
 
 def call_of(site: Site) -> cst.Call | None:
@@ -63,7 +63,7 @@ def _sites(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Site]:
     if ctx.failure.operands and (kinds := [HISTORY[each] for each in at if each in HISTORY]):
         yield from ctx.sites(*kinds)
     if Place.FAILURE in at and (failed := ctx.failing_call()) is not None:
-        yield replace(failed, spot=replace(failed.spot, kind="use"))  # no site in the tensor's history
+        yield replace(failed, fix_site=replace(failed.fix_site, kind="use"))  # no site in the tensor's history
     if Place.FILE in at:
         for file in ctx.files():
             yield from _sites_in(fix, file, ctx)

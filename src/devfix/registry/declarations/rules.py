@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from devfix.errors import RuleError
 from devfix.registry.declarations.checking import places_of
-from devfix.registry.declarations.places import find_spots
+from devfix.registry.declarations.places import find_targets
 from devfix.registry.declarations.reading import Document
 from devfix.registry.declarations.schema import Declaration, Family, When, rating, texts
 from devfix.registry.declarations.writing import propose_changes
@@ -85,7 +85,7 @@ class DeclaredRule(Rule):
     def is_blamed(self, ctx: Context) -> bool:
         """Return whether the operand in view is as the file says, and one of the fixes has a place."""
         fixes = [(fix, places_of(fix, self.declaration.family)) for fix in self.declaration.fix]
-        return holds(self.declaration.when, ctx) and any(True for fix, at in fixes for _ in find_spots(fix, at, ctx))
+        return holds(self.declaration.when, ctx) and any(True for fix, at in fixes for _ in find_targets(fix, at, ctx))
 
 
 class DeclaredOperandRule(DeclaredRule, OperandRule):
@@ -128,7 +128,7 @@ class DeclaredFailureRule(DeclaredRule, FailureRule):
         needs_operand = when != When() or OF_OPERAND.search(self.message) is not None
         for each in views if needs_operand else [ctx.view(0)]:
             if when == When() or holds(when, each):
-                return each.blame(fill_message(self.message, each), self.confidence, self.device)
+                return each.report(fill_message(self.message, each), self.confidence, self.device)
         return None
 
 
@@ -163,8 +163,8 @@ def _variables(declaration: Declaration) -> dict[str, Any]:
         "supersedes": declaration.supersedes,
         "failure_kind": declaration.failure_kind or "",
         "needs_object": texts(declaration.needs_object),
-        "blames_intentional": declaration.blames_intentional,
-        "blames_held": declaration.blames_held,
+        "reports_intentional": declaration.reports_intentional,
+        "reports_held": declaration.reports_held,
         "device": declaration.device,
     }
 

@@ -111,8 +111,8 @@ class Declaration(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab
     confidence: ConfidenceName = "direct"
     confidence_far: ConfidenceName | None = None
     supersedes: tuple[Id, ...] = ()
-    blames_intentional: bool = False
-    blames_held: bool = False
+    reports_intentional: bool = False
+    reports_held: bool = False
     device: str = ""
     when: When = When()
     options: Mapping[str, Option] = {}

@@ -9,7 +9,7 @@ from typing import TypeVar
 import libcst as cst
 
 from devfix.registry.declarations.checking import edits_of
-from devfix.registry.declarations.places import Spot, call_of, find_spots, names_of
+from devfix.registry.declarations.places import EditTarget, call_of, find_targets, names_of
 from devfix.registry.declarations.schema import Edit, Fix, Place, texts
 from devfix.sdk import (
     Change,
@@ -37,69 +37,69 @@ LONGEST = 60  # characters of an expression in a title
 
 def propose_changes(fix: Fix, at: tuple[Place, ...], ctx: Context) -> Iterator[Change]:
     """Yield the changes of a fix, best first."""
-    for spot in find_spots(fix, at, ctx):
+    for target in find_targets(fix, at, ctx):
         for edit in edits_of(fix):
-            yield from _rate_changes(fix, spot, _apply_edit(fix, edit, ctx, spot))
+            yield from _rate_changes(fix, target, _apply_edit(fix, edit, ctx, target))
         if not edits_of(fix):
-            for bound in _bindings(fix, spot):
-                yield from _write(fix, spot, bound)
+            for bound in _bindings(fix, target):
+                yield from _write(fix, target, bound)
 
 
-def _rate_changes(fix: Fix, spot: Spot, found: Iterable[Change]) -> Iterator[Change]:
+def _rate_changes(fix: Fix, target: EditTarget, found: Iterable[Change]) -> Iterator[Change]:
     """Yield changes with what a fix says of their safety and reason."""
-    reason = fill_text(fix.reason, _codes(spot.bound))
+    reason = fill_text(fix.reason, _codes(target.bound))
     for each in found:
         yield replace(each, safety=fix.safety or each.safety, reason=reason or each.reason)
 
 
-def _apply_edit(fix: Fix, edit: Edit, ctx: Context, spot: Spot) -> Iterator[Change]:
+def _apply_edit(fix: Fix, edit: Edit, ctx: Context, target: EditTarget) -> Iterator[Change]:
     """Yield the changes of an edit of the SDK."""
-    site = spot.site
+    site = target.site
     if edit is Edit.COPY_TO_HOST:
         return ctx.copy_to_host()
     if edit is Edit.REMOVE_MOVE:
         call = call_of(site)
         new = remove_move(call) if call is not None else None
-        title = _title(fix, spot.bound, new, "Leave `$RESULT` where it is")
+        title = _title(fix, target.bound, new, "Leave `$RESULT` where it is")
         return site.replace({call: new}, title) if call is not None and new is not None else iter(())
     if fix.attribute or fix.assigned:
-        site = site.naming(*names_of(fix, site))
+        site = site.with_names(*names_of(fix, site))
     method = getattr(Site, edit.value.replace("-", "_"))
     found: Iterator[Change] = method(site)
     return found
 
 
-def _bindings(fix: Fix, spot: Spot) -> Iterator[dict[str, Bound]]:
+def _bindings(fix: Fix, target: EditTarget) -> Iterator[dict[str, Bound]]:
     """Yield what metavariables stand for, once for each expression of the right device if the fix writes one."""
     said = (fix.replace, *texts(fix.insert_before), *texts(fix.insert_after), *fix.set_argument.values())
-    if not any("DEVICE" in variables(each) for each in said) or "DEVICE" in spot.bound:
-        yield spot.bound
+    if not any("DEVICE" in variables(each) for each in said) or "DEVICE" in target.bound:
+        yield target.bound
         return
-    tensor = spot.bound.get("TENSOR")
+    tensor = target.bound.get("TENSOR")
     own = f"{code(tensor)}." if isinstance(tensor, cst.BaseExpression) else "."
-    for device in spot.site.device_expressions():
+    for device in target.site.device_expressions():
         if not device.startswith(own):
-            yield {**spot.bound, "DEVICE": expression(device)}
+            yield {**target.bound, "DEVICE": expression(device)}
 
 
-def _write(fix: Fix, spot: Spot, bound: Mapping[str, Bound]) -> Iterator[Change]:
+def _write(fix: Fix, target: EditTarget, bound: Mapping[str, Bound]) -> Iterator[Change]:
     """Yield the change that writes what a fix says in place of an expression, an argument, or beside a statement."""
-    file, names = spot.site.file, FileNames(spot.site.file, texts(fix.imports))
+    file, names = target.site.file, FileNames(target.site.file, texts(fix.imports))
     module, new, usual = None, None, ""
     if fix.replace:
-        new = names.written(Template(fix.replace).fill(bound))
-        module, usual = file.replaced({spot.node: new}), "Write `$RESULT`"
+        new = names.write_code(Template(fix.replace).fill(bound))
+        module, usual = file.replace({target.node: new}), "Write `$RESULT`"
     elif fix.set_argument or fix.remove_argument:
-        call = call_of(spot.site)
+        call = call_of(target.site)
         bound = {**bound, **(_present_argument(fix, call) if call is not None else {})}
         new = _with_arguments(fix, call, bound) if call is not None else None
-        module = file.replaced({call: new}) if call is not None and new is not None else None
+        module = file.replace({call: new}) if call is not None and new is not None else None
         usual = f"Pass `{', '.join(fix.set_argument)}`" if fix.set_argument else f"Do not pass `{fix.remove_argument}`"
-    elif spot.site.statement is not None:
+    elif target.site.statement is not None:
         given = texts(fix.insert_before) or texts(fix.insert_after)
-        lines = [code(names.written(cst.parse_statement(fill_text(each, _codes(bound))))).rstrip() for each in given]
+        lines = [code(names.write_code(cst.parse_statement(fill_text(each, _codes(bound))))).rstrip() for each in given]
         insert = insert_before if fix.insert_before else insert_after
-        module, usual = insert(file, spot.site.statement, lines), f"Insert `{lines[0]}`"
+        module, usual = insert(file, target.site.statement, lines), f"Insert `{lines[0]}`"
     if module is not None:
         for name in sorted(names.missing):
             module = with_import(module, name)
@@ -134,7 +134,7 @@ class FileNames(cst.CSTTransformer):
         self._file, self._modules = file, modules
         self.missing: set[str] = set()
 
-    def written(self, node: Written) -> Written:
+    def write_code(self, node: Written) -> Written:
         """Return an expression or a statement with the names of the file."""
         found = node.visit(self)
         assert isinstance(found, type(node) | cst.BaseExpression)

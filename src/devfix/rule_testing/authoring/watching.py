@@ -29,7 +29,7 @@ class Watched:
         files = [file for path in self.rules for file in (path, path.with_suffix(".md"))]
         return {file: file.stat().st_mtime_ns for file in files if file.exists()}
 
-    def missed(self) -> set[Path]:
+    def missed_files(self) -> set[Path]:
         """Return the files that were saved since this was made: before the watch of their folders had begun."""
         now = self._times()
         return {file for file, saved in now.items() if self._saved.get(file) != saved}
@@ -39,7 +39,7 @@ class Watched:
         """The folders of the rules."""
         return sorted({path.parent for path in self.rules})
 
-    def changed(self, files: Iterable[Path]) -> tuple[list[Rule], list[str]]:
+    def changed_rules(self, files: Iterable[Path]) -> tuple[list[Rule], list[str]]:
         """Return the rules that saved files concern, as they are now, and what is wrong with others.
 
         A module that several rules of its folder may import concerns all of them.

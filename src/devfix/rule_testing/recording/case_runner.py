@@ -43,14 +43,14 @@ class CaseRunner:
         """
         if self._recorded is None or seed is not None:
             return self._runner.run(world, files, watch=watch, fresh=False, reach=reach, seed=seed)
-        key = self._numbered(self._recorded.key(self.case, world, files or {}, watch, reach))
+        key = self._numbered_key(self._recorded.key(self.case, world, files or {}, watch, reach))
         run = self._recorded.get(key)
         if run is None:
             run = self._runner.run(world, files, watch=watch, fresh=False, reach=reach)
             self._recorded.put(key, run)
         return run
 
-    def _numbered(self, key: str) -> str:
+    def _numbered_key(self, key: str) -> str:
         """Return another key for each time that one is asked for."""
         with self._lock:
             number = self._asked[key]

@@ -51,7 +51,7 @@ def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str,
     hoisted = statement is not file.statement_of(node)
     if not hoisted and len({id(file.statement_of(each)) for each in reads}) < 2:
         return None
-    renamed = File(file.path, file.replaced({each: cst.Name(name) for each in reads}).bytes)
+    renamed = File(file.path, file.replace({each: cst.Name(name) for each in reads}).bytes)
     line = next(each for each in renamed.within(renamed.module) if _is_line(renamed, each, first, statement))
     module = insert_before(renamed, line, [f"{name} = {moved or f'{text}.to({anchor})'}"])
     return change(file, module, f"Move `{text}` to `{anchor}` once, before it is used")

@@ -28,7 +28,7 @@ REGISTERED = frozenset({"ModuleDict", "ModuleList", "ParameterDict", "ParameterL
 SINGLE = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
 
-def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_batch(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move a tensor and those it was unpacked from or is stored with, by one edit.
 
     After `states, actions = replay.sample(4)` both are moved, for `batch["ids"]` all of `batch`, for `batch.ids` its
@@ -38,31 +38,31 @@ def move_batch(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator
     >>> list(move_batch(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file is not None else None
+    file = source.file(site.place)
+    root = file.root_at(site.place) if file is not None else None
     if file is None or root is None:
         return
-    for text in spot.expressions:
+    for text in site.expressions:
         if text.isidentifier() and occurrences(file, root, text):
-            yield from _move_unpacked(diagnosis, spot, file, root, text)
+            yield from _move_unpacked(diagnosis, site, file, root, text)
         elif (match := ELEMENT.fullmatch(text)) is not None:
-            yield from _move_elements(diagnosis, spot, file, root, match[1])
+            yield from _move_elements(diagnosis, site, file, root, match[1])
         else:
-            yield from move_fields(diagnosis, spot, source, text)
+            yield from move_fields(diagnosis, site, source, text)
 
 
-def _move_unpacked(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
+def _move_unpacked(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, name: str) -> Iterator[Change]:
     statement = _unpacking_statement(file, root, name)
     if statement is None:
         return
     target = statement.target if isinstance(statement, cst.For) else statement.targets[0].target
     every = list(_target_names(target))
-    wrong = _on(spot, blamed_operand(diagnosis).device)
+    wrong = _on(site, blamed_operand(diagnosis).device)
     names = [each.value for each in every if isinstance(each, cst.Name) and each.value in wrong]
     names = [each for each in names if each == name or _is_used(file, statement, each)]
     if len(names) < 2 or name not in names:
         return
-    for anchor in device_expressions(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, site, file):
         if not is_bound(file, statement, anchor) or anchor.startswith(tuple(f"{each}." for each in names)):
             continue
         module = _move_names(file, statement, names, len(every) == len(names), anchor)
@@ -100,13 +100,13 @@ def _move_names(
         return insert_before(file, first, [line]) if isinstance(statement.body, cst.IndentedBlock) else None
     if is_all and all(isinstance(each, cst.Name) for each in _target_names(statement.targets[0].target)):
         moved = cst.parse_expression(f"(each.to({anchor}) for each in {file.code(statement.value)})")
-        return file.replaced({statement.value: moved})
+        return file.replace({statement.value: moved})
     around = file.statement_of(statement)
     return insert_after(file, around, [line]) if around is not None else None
 
 
-def _move_elements(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
-    elements = [each for each in spot.scope if (match := ELEMENT.fullmatch(each.expression)) and match[1] == whole]
+def _move_elements(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, whole: str) -> Iterator[Change]:
+    elements = [each for each in site.scope if (match := ELEMENT.fullmatch(each.expression)) and match[1] == whole]
     tensors = [each for each in elements if each.kind == "tensor"]
     function = file.function_of(root)
     if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed_operand(diagnosis).device):
@@ -118,7 +118,7 @@ def _move_elements(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CS
     here = [each for each in file.find(file.statement_of(root) or root, whole) if is_read(file, each)]
     if len(reads) < 2 or not here or any(_is_read_alone(file, each) for each in reads):
         return
-    for anchor in device_expressions(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, site, file):
         statement = outside_loops(file, here[0], whole, anchor)
         if (
             statement is None
@@ -127,7 +127,7 @@ def _move_elements(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CS
             or _is_repeated(file, here[0], whole, anchor)
         ):
             continue
-        is_mixed = any(each.expression == whole and each.kind == "container" for each in spot.scope)
+        is_mixed = any(each.expression == whole and each.kind == "container" for each in site.scope)
         rebuilt = _rebuild(file, whole, tensors[0].expression, anchor, is_mixed)
         if _may_be_registered(file, whole, scope):
             found = assign_locally(file, here[0], whole, anchor, rebuilt)
@@ -180,8 +180,8 @@ def _are_on(tensors: list[ScopeVariable], device: str) -> bool:
     return all(each.device == device for each in tensors)
 
 
-def _on(spot: FixSite, device: str) -> set[str]:
-    return {each.expression for each in spot.scope if each.kind == "tensor" and each.device == device}
+def _on(site: FixSite, device: str) -> set[str]:
+    return {each.expression for each in site.scope if each.kind == "tensor" and each.device == device}
 
 
 def _is_used(file: File, statement: cst.CSTNode, name: str) -> bool:

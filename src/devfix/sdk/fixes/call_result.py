@@ -25,7 +25,7 @@ KEY = re.compile(r"""\[(["'])([^\W\d]\w*)\1\]""")
 SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 
 
-def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_assigned(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move the value of a name or attribute that its function assigns once, above the site.
 
     Loop variables are skipped.
@@ -33,43 +33,43 @@ def move_assigned(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
     >>> [each.title for each in move_assigned(diagnosis, fix_sites(diagnosis)[-1], source)][0]
     'Move `torch.arange(x.shape[1])` to `x.device`'
     """
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file is not None else None
+    file = source.file(site.place)
+    root = file.root_at(site.place) if file is not None else None
     if file is None or root is None:
         return
     function = file.function_of(root) or file.module
-    for text in spot.expressions:
+    for text in site.expressions:
         given = assignments(file, text, function) if occurrences(file, root, text) else []
         value = given[0].value if len(given) == 1 else None
         if value is None or file.loops_around(value) or file.line_of(value) >= file.line_of(root):
             continue
-        for anchor in device_expressions(diagnosis, spot, file):
+        for anchor in device_expressions(diagnosis, site, file):
             if is_bound(file, value, anchor) and not anchor.startswith(f"{text}."):
                 found = move_at(file, value, anchor)
                 if found:
                     yield found
 
 
-def move_added(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_added(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move the result without a name which the failing statement adds to a tensor, or writes there.
 
     Statements below it in the same block, which add what is on the same device to tensors of the same object that are
     beside the first one, would fail next; the first change for each device moves what they add too.
     """
-    file, operand, peer = source.file(spot.place), blamed_operand(diagnosis), peer_operand(diagnosis)
-    root = file.root_at(spot.place) if file else None
-    if file is None or root is None or peer is None or spot.kind != "use" or spot.frame is None:
+    file, operand, peer = source.file(site.place), blamed_operand(diagnosis), peer_operand(diagnosis)
+    root = file.root_at(site.place) if file else None
+    if file is None or root is None or peer is None or site.kind != "use" or site.frame is None:
         return
     statement = file.statement_of(root)
-    kept = [each.expression for each in names_in(peer, spot.frame)]
+    kept = [each.expression for each in names_in(peer, site.frame)]
     target, value = _target_and_value(file, statement) if statement is not None else ("", None)
     if value is None or target not in kept or not _runs_at(file, value, root) or FOLLOWER.fullmatch(operand.argument):
         return
-    if is_move(value) or file.code(value) in [each.expression for each in names_in(operand, spot.frame)]:
+    if is_move(value) or file.code(value) in [each.expression for each in names_in(operand, site.frame)]:
         return
-    below = _added_below(file, statement, spot, target, (operand.device, peer.device))
+    below = _added_below(file, statement, site, target, (operand.device, peer.device))
     own = [f"{target}.device"] if isinstance(_assignment_target(file, value), cst.Subscript) else []
-    for anchor in dict.fromkeys([*own, *device_expressions(diagnosis, spot, file)]):
+    for anchor in dict.fromkeys([*own, *device_expressions(diagnosis, site, file)]):
         every = move_at(file, value, anchor, below) if below else None
         if every is not None:
             yield replace(every, title=f"{every.title}, and what is added below it")
@@ -145,7 +145,7 @@ def move_at(
         return None
     nodes = [node, *(each for each in others if not _is_moved_to(file, each, anchor))]
     edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, anchor) for each in nodes}
-    return change(file, file.replaced(edits), f"Move `{text}` to `{anchor}`")
+    return change(file, file.replace(edits), f"Move `{text}` to `{anchor}`")
 
 
 def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
@@ -183,13 +183,13 @@ def _target_and_value(file: File, statement: cst.CSTNode) -> tuple[str, cst.Base
 
 
 def _added_below(
-    file: File, statement: cst.CSTNode | None, spot: FixSite, target: str, devices: tuple[str, str]
+    file: File, statement: cst.CSTNode | None, site: FixSite, target: str, devices: tuple[str, str]
 ) -> list[cst.BaseExpression]:
     """Return what statements below one in its block add to tensors beside its target, where it is elsewhere."""
     wrong, right = devices
     block = file.parent(statement) if statement is not None else None
     body = block.body if isinstance(block, cst.IndentedBlock | cst.Module) else ()
-    tensors = {each.expression: each.device for each in spot.scope if each.kind == "tensor"}
+    tensors = {each.expression: each.device for each in site.scope if each.kind == "tensor"}
     found = []
     for each in islice(dropwhile(lambda above: above is not statement, body), 1, None):
         other, value = _target_and_value(file, each)

@@ -21,19 +21,19 @@ GATHERERS = ("cat", "stack", "concat", "hstack", "vstack")
 KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
 
 
-def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_container(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move all values of a dictionary, before the call that takes `**batch` or `batch`.
 
     >>> list(move_container(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file else None
+    file = source.file(site.place)
+    root = file.root_at(site.place) if file else None
     if file is None or root is None:
         return
-    if spot.kind == "argument" and not spot.expressions:
-        yield from _move_unnamed(diagnosis, spot, file, root)
-    for name in dict.fromkeys(text.partition("[")[0] for text in spot.expressions if '["' in text):
+    if site.kind == "argument" and not site.expressions:
+        yield from _move_unnamed(diagnosis, site, file, root)
+    for name in dict.fromkeys(text.partition("[")[0] for text in site.expressions if '["' in text):
         if not name.isidentifier() or not any(
             file.code(each.value) == name for each in file.within(root) if isinstance(each, cst.Arg)
         ):
@@ -41,7 +41,7 @@ def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iter
         function = file.function_of(root)
         if function is not None and name in parameters(function):  # the caller knows what else it holds
             continue
-        for anchor in device_expressions(diagnosis, spot, file):
+        for anchor in device_expressions(diagnosis, site, file):
             statement = outside_loops(file, root, name, anchor)
             if statement is None:
                 continue
@@ -51,20 +51,20 @@ def move_container(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iter
                     yield found
 
 
-def _move_unnamed(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode) -> Iterator[Change]:
+def _move_unnamed(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode) -> Iterator[Change]:
     """Yield changes that move the dictionary without a name that a call takes: `net(**tokenizer(texts))`."""
     given = [each.value for each in root.args if each.star == "**"] if isinstance(root, cst.Call) else []
     if not isinstance(root, cst.Call) or len(given) != 1 or not isinstance(given[0], cst.Call):
         return
     passed = {each.keyword.value for each in root.args if each.keyword is not None}
-    below = [held for held in blamed_operand(diagnosis).names if spot.frame is not None and held.frame > spot.frame]
+    below = [held for held in blamed_operand(diagnosis).names if site.frame is not None and held.frame > site.frame]
     first = min((held.frame for held in below), default=0)
     if not any(held.frame == first and held.expression not in passed for held in below):
         return
     made = file.code(given[0])
-    for anchor in device_expressions(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, site, file):
         for moved in (f"{made}.to({anchor})", f"{{key: value.to({anchor}) for key, value in {made}.items()}}"):
-            module = file.replaced({given[0]: cst.parse_expression(moved)})
+            module = file.replace({given[0]: cst.parse_expression(moved)})
             found = change(file, module, f"Move what `{made}` holds to `{anchor}`")
             if found:
                 yield found
@@ -78,23 +78,23 @@ def _lines(file: File, name: str, anchor: str) -> list[str]:
     return [each, whole] if plain else [whole, each]
 
 
-def move_list(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move all elements of a list to the device of the first, for calls such as `torch.cat(parts)`.
 
     >>> list(move_list(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file else None
+    file = source.file(site.place)
+    root = file.root_at(site.place) if file else None
     if file is None or not isinstance(root, cst.Call) or not root.args:
         return
     whole = root.args[0].value
     name = file.code(whole)
-    is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in spot.expressions)
+    is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in site.expressions)
     # The scope does not show elements of nested lists; that they occur in the failure shows that they are tensors.
     is_kept = last_name(root.func) in GATHERERS and KEPT.fullmatch(name) is not None
     if is_listed or is_kept:
         moved = cst.parse_expression(f"[each.to({name}[0].device) for each in {name}]")
-        found = change(file, file.replaced({whole: moved}), f"Move what `{name}` holds to where its first element is")
+        found = change(file, file.replace({whole: moved}), f"Move what `{name}` holds to where its first element is")
         if found:
             yield found

@@ -32,7 +32,7 @@ _WITH_ACCELERATOR = (2, 6)  # the first release that has torch.accelerator
 class DeviceChoice:
     """An expression that chooses a device, `text`; where `member` is set, it is imported from `module` for that.
 
-    >>> DeviceChoice("pick_device()", "acme.devices", "pick_device").imported(File("m.py", b"import torch\\n")).code
+    >>> DeviceChoice("pick_device()", "acme.devices", "pick_device").add_import(File("m.py", b"import torch\\n")).code
     'import torch\\nfrom acme.devices import pick_device\\n'
     """
 
@@ -40,7 +40,7 @@ class DeviceChoice:
     module: str = ""
     member: str = ""
 
-    def imported(self, file: File) -> cst.Module:
+    def add_import(self, file: File) -> cst.Module:
         """Return a file's module with the import that the expression needs."""
         return with_import(file.module, self.module, self.member) if self.member else file.module
 

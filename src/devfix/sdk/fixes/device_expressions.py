@@ -39,22 +39,22 @@ SIZED = 0.3  # bonus of a tensor whose size or type is read where the device is 
 REACH = 3.0  # maximum distance from the best score
 
 
-def device_expressions(diagnosis: Diagnosis, spot: FixSite, file: File, limit: int = 3) -> list[str]:
+def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: int = 3) -> list[str]:
     """Return the expressions for the right device at a site, best first, at most `limit`.
 
     A `device` variable or argument comes first, then the peer's own `.device`, another tensor's, and the parameters of
     a module. Expressions that the file itself uses to place tensors are preferred. Only names bound before the site
     count.
     """
-    node = file.root_at(spot.place)
+    node = file.root_at(site.place)
     if node is None:
         return []
-    wanted, frame = target_device(diagnosis), frame_of(diagnosis.failure, spot.place)
+    wanted, frame = target_device(diagnosis), frame_of(diagnosis.failure, site.place)
     line = diagnosis.failure.frames[frame].place.line if frame is not None else 0  # what is in scope is of that line
-    given = {each.expression for each in spot.scope if each.type == "Property"}
+    given = {each.expression for each in site.scope if each.type == "Property"}
     scored = [
         (score + _score(file, node, text, text in given), len(text), text)
-        for score, text in _texts(diagnosis, spot, wanted)
+        for score, text in _texts(diagnosis, site, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
         if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
     ]
@@ -107,34 +107,34 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     return UNUSED + SCRIPT * is_of_script(file, node, text)
 
 
-def device_names(spot: FixSite, file: File) -> list[str]:
+def device_names(site: FixSite, file: File) -> list[str]:
     """Return the expressions for any device that are bound before a site, the simplest first.
 
-    >>> device_names(next(ctx.sites("use")).spot, source.file(failure.at))
+    >>> device_names(next(ctx.sites("use")).fix_site, source.file(failure.at))
     []
     """
-    node = file.root_at(spot.place)
+    node = file.root_at(site.place)
     if node is None:
         return []
     found = [
         each.expression
-        for each in spot.scope
+        for each in site.scope
         if each.kind in ("device", "string") and re.search(r"(device|dev|map_location)$", each.expression)
     ]
     known = (text for text in found if is_bound(file, node, text) and not _penalty(file, node, text))
     return sorted(known, key=lambda text: (text.count("."), len(text)))
 
 
-def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[float, str]]:
-    frame = spot.frame if spot.frame is not None else frame_of(diagnosis.failure, spot.place)
+def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[float, str]]:
+    frame = site.frame if site.frame is not None else frame_of(diagnosis.failure, site.place)
     named = {held.expression for each in diagnosis.failure.operands for held in each.names if held.frame == frame}
     # With two GPUs, an unindexed "cuda" is one of them here and may be the other one elsewhere.
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
     )
-    if wanted == "cpu" and spot.frame is not None:  # a tensor from elsewhere must not be fixed to the host
+    if wanted == "cpu" and site.frame is not None:  # a tensor from elsewhere must not be fixed to the host
         yield 1.0, '"cpu"'
-    for binding in spot.scope:
+    for binding in site.scope:
         text = binding.expression
         if binding.kind in DEVICE_KINDS and means(binding, wanted) and not (two and binding.device == "cuda"):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
@@ -142,13 +142,13 @@ def _texts(diagnosis: Diagnosis, spot: FixSite, wanted: str) -> Iterator[tuple[f
             # A weight nearly always exists; a bias, or the statistics of a normalization, may be None elsewhere.
             is_statistic = STATISTICS.search(text) is not None
             bias = 0.2 * bool(is_statistic or BIAS.search(text))
-            parameter = (is_statistic or binding.type.endswith("Parameter")) * (1.0 + bias + _is_given(spot, text))
+            parameter = (is_statistic or binding.type.endswith("Parameter")) * (1.0 + bias + _is_given(site, text))
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
             is_peer = two and text in named
             far = 0.2 * attribute_depth(text) + bias if is_peer else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
-        elif binding.kind == "module" and binding.device == wanted and _has_parameters(spot, text):
+        elif binding.kind == "module" and binding.device == wanted and _has_parameters(site, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
 
 
@@ -160,18 +160,18 @@ def _is_of_given(file: File, node: cst.CSTNode, text: str) -> bool:
     return is_taken_over(file, node, attribute[1])
 
 
-def _is_given(spot: FixSite, text: str) -> float:
+def _is_given(site: FixSite, text: str) -> float:
     """Return the penalty of a weight of a module that is not the function's own: another one has other parts."""
     root, owner = re.split(r"[.\[]", text)[0], text.rpartition(".")[0]
     names = {root, owner} if root != "self" else set()
-    return GIVEN * any(each.kind == "module" and each.expression in names for each in spot.scope)
+    return GIVEN * any(each.kind == "module" and each.expression in names for each in site.scope)
 
 
-def _has_parameters(spot: FixSite, module: str) -> bool:
+def _has_parameters(site: FixSite, module: str) -> bool:
     """Return whether a module is known to have parameters, and is in no other module that is an anchor as well."""
-    inside = [each for each in spot.scope if each.expression.startswith(f"{module}.") and each.kind == "tensor"]
+    inside = [each for each in site.scope if each.expression.startswith(f"{module}.") and each.kind == "tensor"]
     around = [
-        each.expression for each in spot.scope if each.kind == "module" and module.startswith(f"{each.expression}.")
+        each.expression for each in site.scope if each.kind == "module" and module.startswith(f"{each.expression}.")
     ]
     return not around and (not inside or any(each.type.endswith("Parameter") for each in inside))
 

@@ -27,7 +27,7 @@ class DeviceSource:
 
     file: File
     call: cst.Call
-    spot: FixSite
+    site: FixSite
     named: cst.BaseExpression | None = None
     parameter: str = ""
 
@@ -49,7 +49,7 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
             if device_argument(call) is None:
                 call = applied_move(file, call) or call  # which moves nothing where it names the host
             given = device_argument(call)
-            found = [DeviceSource(file, call, _spot(failure, place), given.value if given is not None else None)]
+            found = [DeviceSource(file, call, _site_at(failure, place), given.value if given is not None else None)]
             continue
         inner, name = found[0], found[0].named
         function = inner.file.function_of(inner.call)
@@ -62,8 +62,8 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
             break
         passed = argument(call, name.value, position)
         if passed is None:
-            return [DeviceSource(file, call, _spot(failure, place), parameter=name.value), *found]
-        found = [DeviceSource(file, call, _spot(failure, place), passed.value), *found]
+            return [DeviceSource(file, call, _site_at(failure, place), parameter=name.value), *found]
+        found = [DeviceSource(file, call, _site_at(failure, place), passed.value), *found]
     return found
 
 
@@ -86,7 +86,7 @@ def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], r
     ):
         found = found[::-1]
     for number, each in enumerate(found):
-        for anchor in device_expressions(diagnosis, each.spot, each.file, limit=1 if number else 3):
+        for anchor in device_expressions(diagnosis, each.site, each.file, limit=1 if number else 3):
             made = replace_device_name(each, anchor)
             if made:
                 yield replace(made, reason=reason)
@@ -104,12 +104,12 @@ def replace_device_name(found: DeviceSource, device: str) -> Change | None:
     if found.named is not None and file.code(found.named) == device:
         return None
     if found.parameter:
-        module = file.replaced({call: add_keyword(call, found.parameter, device) for call in _similar_calls(found)})
+        module = file.replace({call: add_keyword(call, found.parameter, device) for call in _similar_calls(found)})
         return change(file, module, f"Pass `{device}` on to `{text}`")
     nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: replace_device(found.call, device)}
     if found.named is not None and last_name(found.call.func) != "cuda":
         nodes = {node: expression(device) for node in _similar_arguments(found, found.named)}
-    return change(file, file.replaced(nodes), f"Name the device `{device}` in `{text}`")
+    return change(file, file.replace(nodes), f"Name the device `{device}` in `{text}`")
 
 
 def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
@@ -167,5 +167,5 @@ def leading_parameters(file: File, function: cst.FunctionDef) -> int:
     return int(isinstance(file.parent(file.parent(function) or function), cst.ClassDef) and not static)
 
 
-def _spot(failure: Failure, place: SourceLocation) -> FixSite:
+def _site_at(failure: Failure, place: SourceLocation) -> FixSite:
     return FixSite("creation", place, scope_at(failure, place))

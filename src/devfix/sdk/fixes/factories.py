@@ -73,19 +73,19 @@ def creates_on_default_device(file: File, call: cst.Call) -> bool:
     return is_torch and not is_moved and _names_no_device(call)
 
 
-def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def add_device_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that add `device=` to the factory call at a creation, one for each device expression.
 
     Yields nothing if the call is not a factory that takes a device, or if its result is moved to one that is named.
     """
-    file = source.file(spot.place)
-    call = file.call_at(spot.place, tuple(FACTORIES)) if file else None
+    file = source.file(site.place)
+    call = file.call_at(site.place, tuple(FACTORIES)) if file else None
     if file is None or call is None or applied_move(file, call) is not None:
         return
-    for anchor in device_expressions(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, site, file):
         beside, written = _sibling_factories(file, call), _written_factories(file, call)
         for group in dict.fromkeys([(call, *beside, *written), (call, *beside), (call,)]):
-            module = file.replaced({each: add_keyword(each, "device", anchor) for each in group})
+            module = file.replace({each: add_keyword(each, "device", anchor) for each in group})
             where = "beside it" if len(group) <= 1 + len(beside) else "that it is filled from"
             both = f" and {len(group) - 1} {where}" if len(group) > 1 else ""
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
@@ -93,17 +93,17 @@ def add_device_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) ->
                 yield found
 
 
-def device_parameter(spot: FixSite, device: str, source: Sources) -> str:
+def device_parameter(site: FixSite, device: str, source: Sources) -> str:
     """Return the parameter that passed a device to the function at a site; "" if there is none.
 
     >>> place = failure.at
     >>> device_parameter(FixSite("creation", place, scope_at(failure, place)), "cuda:0", source)
     ''
     """
-    file = source.file(spot.place)
-    function = definition(file, spot.place.function) if file is not None else None
+    file = source.file(site.place)
+    function = definition(file, site.place.function) if file is not None else None
     names = parameters(function) if isinstance(function, cst.FunctionDef) else []
-    return next((each.expression for each in _naming(spot.scope, device) if each.expression in names), "")
+    return next((each.expression for each in _naming(site.scope, device) if each.expression in names), "")
 
 
 def has_device_name(failure: Failure, place: SourceLocation, device: str) -> bool:

@@ -28,7 +28,7 @@ MOST = 12  # fields moved by one change
 Kind = Literal["named tuple", "movable", "plain"]
 
 
-def move_fields(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str) -> Iterator[Change]:
+def move_fields(diagnosis: Diagnosis, site: FixSite, source: Sources, text: str) -> Iterator[Change]:
     """Yield changes that move a field such as `batch.ids` with the other tensors of its object, before its first use.
 
     Fields that are read nowhere, already moved, or read on the host are left. If the class of the object has a `to`,
@@ -37,19 +37,19 @@ def move_fields(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str)
     >>> list(move_fields(diagnosis, fix_sites(diagnosis)[-1], source, "x"))
     []
     """
-    file, match = source.file(spot.place), FIELD.fullmatch(text)
-    root = file.root_at(spot.place) if file is not None else None
-    if file is None or root is None or match is None or not _is_plain_local(file, root, spot, match[1]):
+    file, match = source.file(site.place), FIELD.fullmatch(text)
+    root = file.root_at(site.place) if file is not None else None
+    if file is None or root is None or match is None or not _is_plain_local(file, root, site, match[1]):
         return
     whole = match[1]
-    fields = _fields_to_move(file, root, spot, whole, blamed_operand(diagnosis).device)
+    fields = _fields_to_move(file, root, site, whole, blamed_operand(diagnosis).device)
     here = [each for each in file.find(file.statement_of(root) or root, whole) if is_read(file, each)]
     if match[2] not in fields or not 2 <= len(fields) <= MOST or not here:
         return
-    holder = next((each for each in spot.scope if each.expression == whole), None)
+    holder = next((each for each in site.scope if each.expression == whole), None)
     # A scope has the classes of all objects but tuples.
     kind: Kind = "named tuple" if holder is None else "movable" if _has_move(file, source, holder.type) else "plain"
-    for anchor in device_expressions(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, site, file):
         statement = outside_loops(file, here[0], whole, anchor)
         if statement is None or anchor.startswith(f"{whole}.") or not is_bound(file, statement, whole):
             continue
@@ -62,17 +62,17 @@ def move_fields(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str)
                 yield replace(found, joint=True)
 
 
-def _is_plain_local(file: File, root: cst.CSTNode, spot: FixSite, whole: str) -> bool:
+def _is_plain_local(file: File, root: cst.CSTNode, site: FixSite, whole: str) -> bool:
     """Return whether a name is a variable of the function at a node, and an object that is no module."""
     function = file.function_of(root)
     if whole in ("self", "cls") or (function is not None and whole in parameters(function)):
         return False
-    if any(each.expression == whole and each.kind not in ("object", "instance") for each in spot.scope):
+    if any(each.expression == whole and each.kind not in ("object", "instance") for each in site.scope):
         return False
     return imported_as(file, whole) is None and is_bound(file, root, whole)
 
 
-def _fields_to_move(file: File, root: cst.CSTNode, spot: FixSite, whole: str, device: str) -> list[str]:
+def _fields_to_move(file: File, root: cst.CSTNode, site: FixSite, whole: str, device: str) -> list[str]:
     """Return the fields with tensors on a device that are read below, or all if the object is passed on as a whole."""
     reads = [each for each in file.find(file.function_of(root) or file.module, whole) if is_read(file, each)]
     used, alone, is_passed = set[str](), set[str](), False
@@ -84,7 +84,7 @@ def _fields_to_move(file: File, root: cst.CSTNode, spot: FixSite, whole: str, de
             (alone if is_alone else used).add(around.attr.value)
         is_passed = is_passed or isinstance(around, cst.Arg)
     tensors = [
-        each.expression.rpartition(".") for each in spot.scope if each.kind == "tensor" and each.device == device
+        each.expression.rpartition(".") for each in site.scope if each.kind == "tensor" and each.device == device
     ]
     names = [name for owner, _, name in tensors if owner == whole and name.isidentifier()]
     return [name for name in names if name not in alone and (is_passed or name in used)]

@@ -46,7 +46,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     called = [value for value in given if isinstance(_element(value), cst.Call)]
     for node in dict.fromkeys((*nodes, *lists, *around)) or called:
         copied = _each(file, node) if node in lists else move_to(_element(node), HOST)
-        module = file.replaced({_element(node): copied})
+        module = file.replace({_element(node): copied})
         text = " ".join(file.code(node).split())
         found = change(file, module, f"Copy `{text}` to the host where it is passed on")
         if found:

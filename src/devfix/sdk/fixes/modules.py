@@ -80,7 +80,7 @@ def largest_misplaced_module(failure: Failure, operand: Operand, frame: int | No
 def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources) -> Iterator[FixSite]:
     """Yield the calls that constructed a module, innermost first, except `super().__init__` calls.
 
-    >>> [spot.place.line for spot in construction_sites(failure, variable_in_frame(failure, 0, "model"), source)]
+    >>> [site.place.line for site in construction_sites(failure, variable_in_frame(failure, 0, "model"), source)]
     [15]
     """
     made = binding.history[0] if binding.history else None
@@ -115,16 +115,16 @@ def is_never_moved(failure: Failure, module: ScopeVariable, moves: Iterable[cst.
     return not any(last_name(each) in {*names, module.type} for each in moved)
 
 
-def outside_constructors(spots: list[FixSite]) -> list[FixSite]:
+def outside_constructors(sites: list[FixSite]) -> list[FixSite]:
     """Sort sites outside of constructors first; there the module that a constructor creates is moved as a whole.
 
-    >>> [spot.place.function for spot in outside_constructors(fix_sites(diagnosis))][0]
+    >>> [site.place.function for site in outside_constructors(fix_sites(diagnosis))][0]
     'Model.forward'
     """
-    return sorted(spots, key=lambda spot: spot.place.function.endswith("__init__"))
+    return sorted(sites, key=lambda site: site.place.function.endswith("__init__"))
 
 
-def move_module_before(diagnosis: Diagnosis, spot: FixSite, source: Sources, text: str) -> Iterator[Change]:
+def move_module_before(diagnosis: Diagnosis, site: FixSite, source: Sources, text: str) -> Iterator[Change]:
     """Yield changes that insert `text.to(device)` before the statement at a site, outside of all loops.
 
     The variable of a comprehension is moved where it is called: `[head.to(device)(x) for head in self.heads]`.
@@ -132,18 +132,18 @@ def move_module_before(diagnosis: Diagnosis, spot: FixSite, source: Sources, tex
     >>> [each.title for each in move_module_before(diagnosis, fix_sites(diagnosis)[-1], source, "self")][0]
     'Move the module `self` to `x.device`'
     """
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file else None
+    file = source.file(site.place)
+    root = file.root_at(site.place) if file else None
     if file is None or root is None:
         return
-    for anchor in device_expressions(diagnosis, spot, file):
+    for anchor in device_expressions(diagnosis, site, file):
         statement = outside_loops(file, root, text, anchor)
         if statement is None or anchor.startswith((f"{text}.", f"next({text}.")):
             continue
         nodes = occurrences(file, root, text)[:1] if file.is_bound_within(root, re.split(r"\W", text)[0]) else []
         move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
         inline: dict[cst.CSTNode, cst.CSTNode] = {node: expression(move) for node in nodes}
-        module = file.replaced(inline) if inline else insert_before(file, statement, [move])
+        module = file.replace(inline) if inline else insert_before(file, statement, [move])
         found = change(file, module, f"Move the module `{text}` to `{anchor}`")
         if found:
             yield found

@@ -30,35 +30,35 @@ SHARING = frozenset({"as_tensor", "asarray", "frombuffer"})  # the memory of wha
 BRANCHES = (cst.If, cst.For, cst.While, cst.Try, cst.Match)
 
 
-def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move the named tensor where an argument or the failing expression uses it.
 
     A name that is used again below is moved once, by a statement before this one (outside of the loops in which it does
     not change), and an attribute into a local variable. A name that is not used again is moved in place, and so is the
     result of a call that the failing operator combines, if the tensor has no name: after what it was computed from.
     """
-    file = source.file(spot.place)
-    root = file.root_at(spot.place) if file else None
+    file = source.file(site.place)
+    root = file.root_at(site.place) if file else None
     if file is None or root is None:
         return
-    written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, spot)
-    named = [text for text in spot.expressions if occurrences(file, root, text)]
+    written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, site)
+    named = [text for text in site.expressions if occurrences(file, root, text)]
     # What meets the result of a call is surely where that is wanted; what an object declares need not be.
     peer = peer_operand(diagnosis)
     own = (
-        {f"{held.expression}.device" for held in peer.names if held.frame == spot.frame} if peer is not None else set()
+        {f"{held.expression}.device" for held in peer.names if held.frame == site.frame} if peer is not None else set()
     )
-    own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == spot.frame}
-    unnamed = [] if own_names & set(named) else _called_operand(diagnosis, spot, file, root)
+    own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == site.frame}
+    unnamed = [] if own_names & set(named) else _called_operand(diagnosis, site, file, root)
     updated = _updated_target(root)
-    if updated is not None and file.code(updated) in spot.expressions:
-        anchors = device_expressions(diagnosis, spot, file)
+    if updated is not None and file.code(updated) in site.expressions:
+        anchors = device_expressions(diagnosis, site, file)
         yield from filter(None, (_updated_there(file, updated, each) for each in anchors))
     for text in dict.fromkeys([*named, *unnamed]):
         nodes = occurrences(file, root, text)
         if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
             continue
-        anchors, near = device_expressions(diagnosis, spot, file), sorted(() if text in named else own)
+        anchors, near = device_expressions(diagnosis, site, file), sorted(() if text in named else own)
         # A plain `device` reads better than the part of a module that happens to be met: `net.bias.device`.
         is_named = bool(anchors and near) and anchors[0].isidentifier() and near[0].count(".") > 1
         for anchor in dict.fromkeys([*anchors, *near] if is_named else [*near, *anchors]):
@@ -68,19 +68,19 @@ def move_argument(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Itera
             rebound = rebound or assign_locally(file, nodes[0], text, anchor)
             inline = None if written else move_at(file, nodes[0], anchor, _other_reads(file, nodes[0], text))
             again = _used_below(file, root, nodes[0], text) or _can_hoist(file, nodes[0], text, anchor)
-            both = None if written else _move_similar(diagnosis, spot, file, nodes[0], text, anchor)
+            both = None if written else _move_similar(diagnosis, site, file, nodes[0], text, anchor)
             changes = [rebound, inline, both] if again else [inline, both, rebound]
             if beside:  # an operator refuses a list as long as one element of it is elsewhere
                 changes.sort(key=lambda each: each is not both)
             yield from (each for each in changes if each)
 
 
-def _called_operand(diagnosis: Diagnosis, spot: FixSite, file: File, root: cst.CSTNode) -> list[str]:
+def _called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode) -> list[str]:
     """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
 
     Of an index it is the attribute that is indexed.
     """
-    if spot.kind != "use" or spot.place.column is None:
+    if site.kind != "use" or site.place.column is None:
         return []
     argument = blamed_operand(diagnosis).argument
     found: list[cst.BaseExpression] = []
@@ -114,7 +114,7 @@ def _is_parameter(file: File, node: cst.BaseExpression, text: str) -> bool:
 
 
 def _move_similar(
-    diagnosis: Diagnosis, spot: FixSite, file: File, node: cst.BaseExpression, text: str, anchor: str
+    diagnosis: Diagnosis, site: FixSite, file: File, node: cst.BaseExpression, text: str, anchor: str
 ) -> Change | None:
     """Return a change that moves similar tensors of one statement too: `(x - self.mean.to(…)) / self.deviation.to(…)`.
 
@@ -127,12 +127,12 @@ def _move_similar(
         return None
     names = [
         each.expression
-        for each in spot.scope
+        for each in site.scope
         if each.kind == "tensor" and each.device == wrong and each.shape and each.expression.rpartition(".")[0] == whole
         # Local names are similar if one import created both; those of a function each have their own reason.
         if whole or (creator == _creator(each.history) and _is_import(diagnosis.failure, operand))
     ]
-    names += _elements_beside(diagnosis, spot)
+    names += _elements_beside(diagnosis, site)
     others = [found for name in dict.fromkeys(names) if name != text for found in occurrences(file, statement, name)]
     if not others:
         return None
@@ -141,7 +141,7 @@ def _move_similar(
     return found and replace(found, title=f"{found.title}, and similar tensors beside it", safety=Safety.LIKELY)
 
 
-def _elements_beside(diagnosis: Diagnosis, spot: FixSite) -> list[str]:
+def _elements_beside(diagnosis: Diagnosis, site: FixSite) -> list[str]:
     """Return the names of the other elements of the blamed operand's list that are on the same device."""
     operand = blamed_operand(diagnosis)
     argument, bracket, _ = operand.argument.partition("[")
@@ -151,7 +151,7 @@ def _elements_beside(diagnosis: Diagnosis, spot: FixSite) -> list[str]:
         if bracket and each.argument.startswith(f"{argument}[") and each.argument != operand.argument
         if each.device == operand.device and each.shape
         for held in each.names
-        if held.frame == spot.frame and held.relation == "same"
+        if held.frame == site.frame and held.relation == "same"
     ]
 
 
@@ -221,19 +221,19 @@ def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text:
     return any(is_read(file, each) for each in reads)
 
 
-def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterator[Change]:
+def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that append `.to(device)` to the call at a site, one for each device expression.
 
     If the call is a view of a name that is read again below, the name is moved first, for all its views.
     """
-    file = source.file(spot.place)
+    file = source.file(site.place)
     if file is None:
         return
-    calls = [node for node in file.expressions_at(spot.place) if isinstance(node, cst.Call | cst.Subscript)]
+    calls = [node for node in file.expressions_at(site.place) if isinstance(node, cst.Call | cst.Subscript)]
     if (
         not calls
-        or (spot.place.column is None and len(calls) > 1)
-        or _is_optional_branch(diagnosis, spot, file, source)
+        or (site.place.column is None and len(calls) > 1)
+        or _is_optional_branch(diagnosis, site, file, source)
     ):
         return
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` is a statement: its result is not used
@@ -241,10 +241,10 @@ def move_result(diagnosis: Diagnosis, spot: FixSite, source: Sources) -> Iterato
     made = calls[0]
     if _is_written_on(file, made) or (isinstance(made, cst.Call) and file.code(made.func) in ITERATORS):
         return
-    if spot.kind == "returned" and _is_unmovable(file, calls[0], source):
+    if site.kind == "returned" and _is_unmovable(file, calls[0], source):
         return
-    for anchor in device_expressions(diagnosis, spot, file):
-        before = _move_receiver(file, calls[0], anchor) if spot.kind == "derived" else None
+    for anchor in device_expressions(diagnosis, site, file):
+        before = _move_receiver(file, calls[0], anchor) if site.kind == "derived" else None
         yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
 
 
@@ -287,10 +287,10 @@ def _move_receiver(file: File, call: cst.BaseExpression, anchor: str) -> Change 
     return _rebound(file, receiver, receiver.value, anchor)
 
 
-def _is_optional_branch(diagnosis: Diagnosis, spot: FixSite, file: File, source: Sources) -> bool:
+def _is_optional_branch(diagnosis: Diagnosis, site: FixSite, file: File, source: Sources) -> bool:
     """Return whether a derivation is in a branch that need not run, while the use of its result can be moved itself."""
-    running = frame_of(diagnosis.failure, spot.place) if spot.kind == "derived" else None
-    if running is None or _branches(file, spot.place) <= _branches(file, diagnosis.failure.frames[running].place):
+    running = frame_of(diagnosis.failure, site.place) if site.kind == "derived" else None
+    if running is None or _branches(file, site.place) <= _branches(file, diagnosis.failure.frames[running].place):
         return False
     uses = [each for each in fix_sites(diagnosis) if each.frame == running]
     return any(True for each in uses for _ in move_argument(diagnosis, each, source))

@@ -17,7 +17,7 @@ from devfix.source.queries.repository import Definition, Repository
 Passed = str | Callable[[File, cst.Call], str]
 
 
-def parameter_added(
+def add_parameter(
     repository: Repository,
     function: Definition,
     name: str,
@@ -34,7 +34,7 @@ def parameter_added(
     the parameter, or a call without a default would get no argument.
 
     >>> forward = ctx.repository.definition("main.Model.forward")
-    >>> made = next(parameter_added(ctx.repository, forward, "device", '"cuda"', default="None"))
+    >>> made = next(add_parameter(ctx.repository, forward, "device", '"cuda"', default="None"))
     >>> print(made.title); print(made.edits[0].after.decode().splitlines()[9])
     Add the parameter `device` to `Model.forward`
         def forward(self, x, device=None):
@@ -61,7 +61,7 @@ def parameter_added(
         yield whole
 
 
-def device_parameter_added(
+def add_device_parameter(
     repository: Repository,
     function: Definition,
     ran: cst.Call,
@@ -80,7 +80,7 @@ def device_parameter_added(
     >>> forward = ctx.repository.definition("main.Model.forward")
     >>> file, ran = next(ctx.repository.callers(forward))
     >>> factories = [ctx.call_at(ctx.created_at).node]
-    >>> made = next(device_parameter_added(ctx.repository, forward, ran, '"cuda"', factories, "Take a device"))
+    >>> made = next(add_device_parameter(ctx.repository, forward, ran, '"cuda"', factories, "Take a device"))
     >>> print("\\n".join(made.edits[0].after.decode().splitlines()[9:11]))
         def forward(self, x, device=None):
             positions = torch.arange(x.shape[1], device=device)
@@ -96,7 +96,7 @@ def device_parameter_added(
     inside: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
     inside |= {each: move_to(each, "device") for each in moved}
     passed = partial(_passed_by, ran, device)
-    yield from parameter_added(repository, function, "device", passed, "None", title, safety, inside)
+    yield from add_parameter(repository, function, "device", passed, "None", title, safety, inside)
 
 
 def _passed_by(ran: cst.Call, device: str, _: File, call: cst.Call) -> str:

@@ -27,7 +27,7 @@ def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iter
         if not empty or len(found) != 1:
             continue
         value = expression(f"{empty}(0, device={file.code(found[0])}).device")
-        module = file.replaced({found[0]: value})
+        module = file.replace({found[0]: value})
         made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety=Safety.LIKELY)
         if made:
             yield made

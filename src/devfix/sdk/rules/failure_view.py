@@ -38,14 +38,14 @@ class FailureView:
         return self.failure.accelerator.value if self.failure.accelerator is not None else ""
 
     @property
-    def claimed(self) -> tuple[str, ...]:
+    def claimed_accelerators(self) -> tuple[str, ...]:
         """The kinds of accelerator besides CUDA that the repository claims to support: "mps", "xpu"."""
         return tuple(each.value for each in self.failure.claimed)
 
     @property
     def other_accelerators(self) -> list[str]:
         """The kinds besides CUDA on which the program must run: that of the world that failed, then those claimed."""
-        kinds = dict.fromkeys((self.accelerator, *self.claimed))
+        kinds = dict.fromkeys((self.accelerator, *self.claimed_accelerators))
         return [each for each in kinds if each not in ("", "cuda")]
 
     def objects(self, *classes: str, frame: int | None = None) -> list[ScopeVariable]:

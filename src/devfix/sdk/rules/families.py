@@ -25,7 +25,7 @@ class CreationRule(OperandRule):
 
     `kinds` are kinds of creation: "factory", "constant", "random", "numpy", "load". If the function that created the
     tensor has no access to the right device, the confidence is `confidence_far`. Loop variables are never blamed,
-    tensors that a module holds only with `blames_held`.
+    tensors that a module holds only with `reports_held`.
 
     >>> class Made(CreationRule):
     ...     kinds, message = ("factory",), "{name} was made on {device}."
@@ -36,14 +36,14 @@ class CreationRule(OperandRule):
 
     kinds: ClassVar[tuple[str, ...]] = ()
     confidence_far: ClassVar[Confidence | None] = None
-    blames_held: ClassVar[bool] = False
+    reports_held: ClassVar[bool] = False
 
     def explain(self, ctx: Context) -> str:
         """Return the message if owned code created the operand by a call of the rule's kinds."""
         event = ctx.creation
         if event is None or ctx.created_at is None or not self.is_creation(event) or ctx.is_loop_item:
             return ""
-        return "" if ctx.operand.owner is not None and not self.blames_held else super().explain(ctx)
+        return "" if ctx.operand.owner is not None and not self.reports_held else super().explain(ctx)
 
     def is_creation(self, event: Event) -> bool:
         """Return whether a call is of the kind that the rule is about."""
@@ -163,7 +163,7 @@ class SourceRule(OperandRule):
     ('`positions` was left on cpu.', ['Write 8'])
     """
 
-    blames_intentional = True
+    reports_intentional = True
 
     def concerns(self, ctx: Context) -> bool:
         """Return whether there is anything to change."""
@@ -200,11 +200,11 @@ class DeviceSourceRule(Rule):
         operands = ctx.failure.operands
         if self.only_between_gpus and any(each.shape and not each.device.startswith("cuda:") for each in operands):
             return None
-        for each, place in ctx.placed():
+        for each, place in ctx.placed_operands():
             if each.operand.device.startswith(self.only_on) and self.matches(each, place):
                 thread = "" if ctx.failure.thread == "MainThread" else f" in the thread {ctx.failure.thread}"
                 said = f"{each.name} was put on {each.operand.device} in {place.shown}{thread}."
-                return each.blame(said, self.confidence)
+                return each.report(said, self.confidence)
         return None
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:

@@ -50,7 +50,7 @@ class Rule(ABC):
 class OperandRule(Rule):
     """A rule that examines the operands that met others on another device, and blames the first that matches.
 
-    Operands that were placed on purpose are only blamed with `blames_intentional`. `failure_kind` and `needs_object`
+    Operands that were placed on purpose are only blamed with `reports_intentional`. `failure_kind` and `needs_object`
     (class names, an object of which must be in scope) restrict the failures. `message` is the reason, in which
     `{name}`, `{device}`, `{peer}`, `{op}`, `{made_at}` and `{failed_at}` are filled in.
 
@@ -62,7 +62,7 @@ class OperandRule(Rule):
     """
 
     confidence: ClassVar[Confidence] = Confidence.DIRECT
-    blames_intentional: ClassVar[bool] = False
+    reports_intentional: ClassVar[bool] = False
     failure_kind: ClassVar[str] = ""
     needs_object: ClassVar[tuple[str, ...]] = ()
     message: ClassVar[str] = ""
@@ -76,8 +76,8 @@ class OperandRule(Rule):
         declined: list[str] = []
         for each in self.suspects(ctx):
             try:
-                if (self.blames_intentional or not each.is_intentional) and (reason := self.explain(each)):
-                    return each.blame(reason, self.rate(each))
+                if (self.reports_intentional or not each.is_intentional) and (reason := self.explain(each)):
+                    return each.report(reason, self.rate(each))
             except Declined as error:
                 declined.append(str(error))
         if declined:
@@ -133,7 +133,7 @@ class FailureRule(Rule):
             return None
         ctx = ctx.view(self.find_operand(ctx.failure))
         reason = self.explain(ctx)
-        return ctx.blame(reason, self.confidence, self.locate(ctx)) if reason else None
+        return ctx.report(reason, self.confidence, self.locate(ctx)) if reason else None
 
     def find_operand(self, failure: Failure) -> int:
         """Return the index of the operand that is wrong."""

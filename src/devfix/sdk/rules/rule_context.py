@@ -146,7 +146,7 @@ class Context(FailureView):
         """Return where the operand was moved to a kind of device on purpose; None if it was not."""
         return was_moved_to(self.operand, device_type)
 
-    def blame(self, reason: str, confidence: Confidence = Confidence.DIRECT, device: str = "") -> Finding:
+    def report(self, reason: str, confidence: Confidence = Confidence.DIRECT, device: str = "") -> Finding:
         """Return the finding that the operand in view is wrong."""
         return Finding(self.finding.operand, reason, confidence, device)
 
@@ -158,7 +158,7 @@ class Context(FailureView):
         """Return the context with the peer in view."""
         return self.view(self.failure.operands.index(self.peer))
 
-    def instead(self, operand: Operand) -> Context:
+    def with_operand(self, operand: Operand) -> Context:
         """Return the context with another tensor in scope in view, which the operand follows."""
         operands = list(self.failure.operands)
         operands[self.finding.operand] = operand
@@ -172,7 +172,7 @@ class Context(FailureView):
             for each in frame.scope
             if each.kind == "tensor" and each.history == variable.history and each.shape == variable.shape
         )
-        return self.instead(
+        return self.with_operand(
             Operand(variable.expression, variable.device, shape=variable.shape, names=names, history=variable.history)
         )
 
@@ -180,7 +180,7 @@ class Context(FailureView):
         """Yield a context for each operand that may be wrong, likeliest first."""
         return (self.view(index) for index, _, _ in misplaced_operands(self.failure))
 
-    def placed(self) -> Iterator[tuple[Context, SourceLocation]]:
+    def placed_operands(self) -> Iterator[tuple[Context, SourceLocation]]:
         """Yield the operands that owned code placed, and where it did, likeliest to be wrong first."""
         return ((self.view(index), place) for index, _, place in explicitly_placed(self.failure))
 
@@ -210,9 +210,9 @@ class Context(FailureView):
 
     def sites(self, *kinds: SiteKind) -> Iterator[Site]:
         """Yield the editable places in the operand's history, its creation first, its failing use last."""
-        for spot in fix_sites(self.diagnosis):
-            if not kinds or spot.kind in kinds:
-                yield from self._sites(spot)
+        for fix_site in fix_sites(self.diagnosis):
+            if not kinds or fix_site.kind in kinds:
+                yield from self._sites(fix_site)
 
     def uses(self) -> Iterator[Site]:
         """Yield the sites at which running frames pass the operand on, and the one that fails."""
@@ -224,8 +224,8 @@ class Context(FailureView):
 
     def construction_sites(self, module: ScopeVariable) -> list[Site]:
         """Return the calls that constructed a module, innermost first."""
-        spots = construction_sites(self.failure, module, self.sources)
-        return [site for spot in spots for site in self._sites(spot)]
+        sites = construction_sites(self.failure, module, self.sources)
+        return [site for fix_site in sites for site in self._sites(fix_site)]
 
     def move_constructed(self, module: ScopeVariable, safety: Safety = Safety.SAFE) -> Iterator[Change]:
         """Yield changes that move a module at its construction, first outside of constructors; inside, as unsure."""
@@ -254,7 +254,7 @@ class Context(FailureView):
         """Return the call at a location, with one of these last names if any are given."""
         site = self.site_at(place)
         call = site.call(*names) if site is not None else None
-        return CallSite(site.diagnosis, site.sources, site.file, call, site.spot) if site and call else None
+        return CallSite(site.diagnosis, site.sources, site.file, call, site.fix_site) if site and call else None
 
     def call_of(self, file: File, node: cst.CSTNode | None) -> CallSite | None:
         """Return the site of a call in a file; None if the node is not a call."""
@@ -278,8 +278,8 @@ class Context(FailureView):
         """Return the call at the failing location, with one of these last names if any are given."""
         return self.call_at(self.failure.at, *names)
 
-    def _sites(self, spot: FixSite) -> Iterator[Site]:
-        file = self.sources.file(spot.place)
-        node = file.root_at(spot.place) if file is not None else None
+    def _sites(self, fix_site: FixSite) -> Iterator[Site]:
+        file = self.sources.file(fix_site.place)
+        node = file.root_at(fix_site.place) if file is not None else None
         if file is not None and node is not None:
-            yield Site(self.diagnosis, self.sources, file, node, spot)
+            yield Site(self.diagnosis, self.sources, file, node, fix_site)

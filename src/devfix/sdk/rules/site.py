@@ -17,13 +17,14 @@ from devfix.sdk.fixes.device_expressions import device_expressions, device_names
 from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 from devfix.sdk.fixes.modules import move_module_before
 from devfix.sdk.fixes.moves import move_argument, move_result
-from devfix.sdk.fixes.parameters import device_parameter_added
+from devfix.sdk.fixes.parameters import add_device_parameter
 from devfix.sdk.trace.history import is_created_in_reach
 from devfix.sdk.trace.sites import FixSite, SiteKind
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import add_keyword, argument, expression, receiver
 from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.file import Statement
+from devfix.source.matches import Match, match
 from devfix.source.queries.bound_names import is_local, is_of_script
 from devfix.source.queries.repository import Definition, Repository
 
@@ -33,7 +34,7 @@ class Site:
     """A node of an editable file, and what was in scope there when the program ran.
 
     Its edits yield changes: none if the edit does not fit, else one, or one for each expression of the right device.
-    `spot` is the place in the blamed tensor's history. Its kind is "creation" (owned code calls the factory),
+    `fix_site` is the place in the blamed tensor's history. Its kind is "creation" (owned code calls the factory),
     "returned" (a call that returns the new tensor), "derived" (a cast or view), "argument" (an argument of a call) or
     "use" (the failing expression).
 
@@ -48,32 +49,32 @@ class Site:
     sources: Sources
     file: File
     node: cst.CSTNode
-    spot: FixSite
+    fix_site: FixSite
 
     @property
     def kind(self) -> SiteKind:
         """The kind of place: "creation", "returned", "derived", "argument" or "use"."""
-        return self.spot.kind
+        return self.fix_site.kind
 
     @property
     def place(self) -> SourceLocation:
         """The location of the node."""
-        return self.spot.place
+        return self.fix_site.place
 
     @property
     def scope(self) -> tuple[ScopeVariable, ...]:
         """The variables in scope."""
-        return self.spot.scope
+        return self.fix_site.scope
 
     @property
     def expressions(self) -> tuple[str, ...]:
         """The names of the blamed tensor at an argument or a use; elsewhere the node itself is the tensor."""
-        return self.spot.expressions
+        return self.fix_site.expressions
 
     @property
     def frame(self) -> int | None:
         """The number of the frame that runs here; None if the function has returned."""
-        return self.spot.frame
+        return self.fix_site.frame
 
     @property
     def statement(self) -> Statement | None:
@@ -106,15 +107,15 @@ class Site:
 
     def device_expressions(self, limit: int = 3) -> list[str]:
         """Return the expressions in scope for the right device, best first."""
-        return device_expressions(self.diagnosis, self.spot, self.file, limit)
+        return device_expressions(self.diagnosis, self.fix_site, self.file, limit)
 
     def device_names(self) -> list[str]:
         """Return the names in scope of any device, the simplest first."""
-        return device_names(self.spot, self.file)
+        return device_names(self.fix_site, self.file)
 
     def device_parameter(self, device: str) -> str:
         """Return the parameter that passed a device to the function here; "" if there is none."""
-        return device_parameter(self.spot, device, self.sources)
+        return device_parameter(self.fix_site, device, self.sources)
 
     def replace(
         self, edits: Mapping[Node, cst.CSTNode], title: str, safety: Safety = Safety.SAFE, reason: str = ""
@@ -134,39 +135,39 @@ class Site:
 
     def add_device(self) -> Iterator[Change]:
         """Yield changes that add `device=` to the factory call here, if it takes one."""
-        return add_device_argument(self.diagnosis, self.spot, self.sources)
+        return add_device_argument(self.diagnosis, self.fix_site, self.sources)
 
     def move_result(self) -> Iterator[Change]:
         """Yield changes that move the result of the call here."""
-        return move_result(self.diagnosis, self.spot, self.sources)
+        return move_result(self.diagnosis, self.fix_site, self.sources)
 
     def move_argument(self) -> Iterator[Change]:
         """Yield changes that move the blamed tensor where it is passed on or used."""
-        return move_argument(self.diagnosis, self.spot, self.sources)
+        return move_argument(self.diagnosis, self.fix_site, self.sources)
 
     def move_added(self) -> Iterator[Change]:
         """Yield changes that move the result without a name which the failing `total += …` adds."""
-        return move_added(self.diagnosis, self.spot, self.sources)
+        return move_added(self.diagnosis, self.fix_site, self.sources)
 
     def move_assigned(self) -> Iterator[Change]:
         """Yield changes that move the value assigned to the blamed tensor's name, above in the same function."""
-        return move_assigned(self.diagnosis, self.spot, self.sources)
+        return move_assigned(self.diagnosis, self.fix_site, self.sources)
 
     def move_batch(self) -> Iterator[Change]:
         """Yield changes that move the blamed tensor with those that one statement unpacks, or one container holds."""
-        return move_batch(self.diagnosis, self.spot, self.sources)
+        return move_batch(self.diagnosis, self.fix_site, self.sources)
 
     def move_container(self) -> Iterator[Change]:
         """Yield changes that move all values of the dictionary that the call here takes."""
-        return move_container(self.diagnosis, self.spot, self.sources)
+        return move_container(self.diagnosis, self.fix_site, self.sources)
 
     def move_list(self) -> Iterator[Change]:
         """Yield changes that move all elements of the list that a call such as `torch.cat` takes here."""
-        return move_list(self.diagnosis, self.spot, self.sources)
+        return move_list(self.diagnosis, self.fix_site, self.sources)
 
     def move_module(self, text: str) -> Iterator[Change]:
         """Yield changes that insert a move of a module before the statement here and the loops around it."""
-        return move_module_before(self.diagnosis, self.spot, self.sources, text)
+        return move_module_before(self.diagnosis, self.fix_site, self.sources, text)
 
     def free_name(self, *names: str) -> str:
         """Return the first of some names that nothing binds here; else the last one and `_`, as often as needed."""
@@ -176,9 +177,9 @@ class Site:
             name += "_"
         return name
 
-    def naming(self, *expressions: str) -> Site:
+    def with_names(self, *expressions: str) -> Site:
         """Return the site for a tensor with other names."""
-        return replace(self, spot=replace(self.spot, expressions=expressions))
+        return replace(self, fix_site=replace(self.fix_site, expressions=expressions))
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,10 @@ class CallSite(Site):
     def qualified_name(self) -> str:
         """The full name of the callee, by the file's imports."""
         return self.file.qualified_name(self.node.func)
+
+    def match(self, *templates: str) -> Match | None:
+        """Return the match of the first template that the call matches; None if there is none."""
+        return match(self.node, *templates)
 
     @property
     def receiver(self) -> cst.BaseExpression | None:
@@ -240,7 +245,7 @@ class CallSite(Site):
         for device in self.device_expressions() if devices is None else devices:
             title = f"Create {created} on `{device}`, by a parameter `device`"
             repository = Repository(self.sources)
-            yield from device_parameter_added(repository, function, self.node, device, factories, title, safety, moved)
+            yield from add_device_parameter(repository, function, self.node, device, factories, title, safety, moved)
 
     def set_argument(self, given: cst.Arg | None, keyword: str, value: str, title: str) -> Iterator[Change]:
         """Yield a change that sets an argument, or adds it as a keyword."""

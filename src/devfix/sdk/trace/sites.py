@@ -87,10 +87,10 @@ def _history_sites(diagnosis: Diagnosis) -> Iterator[FixSite]:
     ]
     owned = [index for index, frame in enumerate(failure.frames) if frame.place.owned]
     first = {function_at(failure.frames[index].place): index for index in reversed(owned)}
-    yield from (spot for spot in derived if function_at(spot.place) not in first)
+    yield from (site for site in derived if function_at(site.place) not in first)
     for index in owned:
         frame = failure.frames[index]
-        yield from (spot for spot in derived if first.get(function_at(spot.place)) == index)
+        yield from (site for site in derived if first.get(function_at(site.place)) == index)
         named = [held.expression for held in names_in(operand, index)]
         expressions = tuple(
             dict.fromkeys([*named, *(each.expression for each in derived_in_frame(failure, operand, index))])

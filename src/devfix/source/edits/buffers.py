@@ -14,7 +14,7 @@ from devfix.source.queries.reading import is_given, is_read
 def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persistent: bool = False) -> cst.Call | None:
     """Return the call for `self.name = value`: `self.register_buffer("name", value, persistent=False)`.
 
-    It replaces the assignment's expression statement: `file.replaced({assignment: cst.Expr(call)})`. A buffer that is
+    It replaces the assignment's expression statement: `file.replace({assignment: cst.Expr(call)})`. A buffer that is
     not persistent is not in the state dict, like a plain attribute, so old checkpoints load. Returns None if the
     statement assigns to something else than one attribute of one name.
 

@@ -1,4 +1,4 @@
-"""Transform calls and expressions: keywords, moves, methods. Each function returns a new node for `File.replaced`."""
+"""Transform calls and expressions: keywords, moves, methods. Each function returns a new node for `File.replace`."""
 
 from __future__ import annotations
 

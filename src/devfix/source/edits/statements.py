@@ -89,7 +89,7 @@ def move_statement(file: File, block: cst.IndentedBlock | cst.Module, number: in
     body = list(block.body)
     body.insert(before, body.pop(number))
     new = block.with_changes(body=body)
-    return new if isinstance(new, cst.Module) else file.replaced({block: new})
+    return new if isinstance(new, cst.Module) else file.replace({block: new})
 
 
 def remove_statement(file: File, statement: cst.CSTNode) -> cst.Module | None:
@@ -131,7 +131,7 @@ def add_method(file: File, holder: cst.ClassDef, lines: Sequence[str], after: st
     method = method.with_changes(leading_lines=[cst.EmptyLine(indent=False)])
     named = [each.name.value if isinstance(each, cst.FunctionDef) else "" for each in body.body]
     index = named.index(after) + 1 if after in named and after else len(named)
-    return file.replaced({body: body.with_changes(body=[*body.body[:index], method, *body.body[index:]])})
+    return file.replace({body: body.with_changes(body=[*body.body[:index], method, *body.body[index:]])})
 
 
 def _block_of(file: File, statement: cst.CSTNode) -> tuple[Block, int, Line] | None:
@@ -159,4 +159,4 @@ def _parse_lines(lines: Sequence[str]) -> list[Line]:
 def _with_body(file: File, parent: Block, body: Sequence[cst.BaseStatement]) -> cst.Module:
     if isinstance(parent, cst.Module):
         return file.module.with_changes(body=body)
-    return file.replaced({parent: parent.with_changes(body=body)})
+    return file.replace({parent: parent.with_changes(body=body)})

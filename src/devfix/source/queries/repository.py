@@ -85,7 +85,7 @@ class Repository:
 
     def definition(self, name: str) -> Definition | None:
         """Return the function or class of a full name ("acme.models.Net"), through re-exports; None without one."""
-        return self._located(ImportedName(tuple(name.split("."))), None, _FOLLOWED)
+        return self._locate(ImportedName(tuple(name.split("."))), None, _FOLLOWED)
 
     def resolve(self, file: File, node: cst.CSTNode) -> Definition | None:
         """Return the function or class that a name in a file means; None if the repository does not define it."""
@@ -94,7 +94,7 @@ class Repository:
             found = definition(file, own)
             return Definition(file, found) if found is not None else None
         name = get_full_name_for_node(node) or ""
-        return self._imported(file, name, _FOLLOWED) if name else None
+        return self._resolve_import(file, name, _FOLLOWED) if name else None
 
     def bases(self, found: Definition) -> list[Definition | str]:
         """Return the base classes of a class, in order."""
@@ -149,7 +149,7 @@ class Repository:
         texts = self._names(holder) if holder is not None and is_implicit else [name]
         for file in self.sources.containing(*texts, most=None):
             for node in file.within(file.module):
-                if isinstance(node, cst.Call) and found.is_same(self._called(file, node, name, holder)):
+                if isinstance(node, cst.Call) and found.is_same(self._callee_of(file, node, name, holder)):
                     yield file, node
 
     def classes(self, name: str) -> list[Definition]:
@@ -173,7 +173,7 @@ class Repository:
     def _names(self, holder: Definition) -> list[str]:
         return sorted({each.node.name.value for each in (holder, *self.subclasses(holder))})
 
-    def _called(self, file: File, call: cst.Call, name: str, holder: Definition | None) -> Definition | None:
+    def _callee_of(self, file: File, call: cst.Call, name: str, holder: Definition | None) -> Definition | None:
         """Return what a call runs, as far as it can be a function of that name and class."""
         func = call.func
         if holder is None:
@@ -217,11 +217,11 @@ class Repository:
         values = {each.node if isinstance(each, Definition) else each: each for each in held}
         return next(iter(values.values())) if len(values) == 1 else None
 
-    def _imported(self, file: File, name: str, left: int) -> Definition | None:
+    def _resolve_import(self, file: File, name: str, left: int) -> Definition | None:
         found = imported_as(file, name)
-        return self._located(found, file, left) if found is not None else None
+        return self._locate(found, file, left) if found is not None else None
 
-    def _located(self, name: ImportedName, file: File | None, left: int) -> Definition | None:
+    def _locate(self, name: ImportedName, file: File | None, left: int) -> Definition | None:
         """Return what a full name means: the longest part of it that is a module's, and the rest in there."""
         for count in range(len(name.parts) - 1, 0, -1) if left else ():
             path = file_of_module(name, count, self.sources.paths(), file.path if file is not None else "")
@@ -229,7 +229,7 @@ class Repository:
             if there is not None:
                 rest = ".".join(name.parts[count:])
                 found = definition(there, rest)
-                return Definition(there, found) if found is not None else self._imported(there, rest, left - 1)
+                return Definition(there, found) if found is not None else self._resolve_import(there, rest, left - 1)
         return None
 
 

@@ -37,7 +37,7 @@ class Code:
             if tree is not None:
                 yield path, tree
 
-    def committed(self, path: str) -> ast.Module | None:
+    def committed_tree(self, path: str) -> ast.Module | None:
         """Return the syntax tree of a file as it is in the repository, without the changes; None if it has none."""
         data = self._read(path)
         try:

@@ -57,7 +57,7 @@ def of_saved(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
     is_dropped = what.kind == "dropped"
     if what.node is None or not (is_dropped or device) or device.strip("\"'") == "cpu" or _is_of_module(what):
         return
-    tree = code.committed(what.path) if is_dropped else code.tree(what.path)
+    tree = code.committed_tree(what.path) if is_dropped else code.tree(what.path)
     around = what.function or (as_function(tree) if tree is not None else None)
     found = _find_writes(what.path, around, _Kept(what.node), code, _DEPTH) if around else ()
     for path, call, shown in [*found, *(_written_of_object(what, code) if tree is not None else ())]:

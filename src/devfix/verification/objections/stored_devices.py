@@ -142,7 +142,7 @@ def of_ignored_parameters(what: Introduced, failure: Failure, code: Code) -> Ite
     after = what.function
     if after is None or not device_of(what):
         return
-    before = code.committed(what.path)
+    before = code.committed_tree(what.path)
     named = (each for owner, _, each in functions(before) if owner == what.owner) if before is not None else ()
     known = [each for each in named if isinstance(each, ast.FunctionDef) and each.name == after.name]
     taken = [*parameters(after), *(each.arg for each in after.args.kwonlyargs)]

@@ -71,7 +71,7 @@ def _fetch(calls: _Calls, address: str, reference: str, commit: str) -> None:
     calls.call("init", "--quiet", "--bare", "--template=", ".")
     calls.call("config", "uploadpack.allowAnySHA1InWant", "true")
     fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--", address)
-    done = calls.done(*fetch, f"+{commit}:{_REF}")
+    done = calls.run_git(*fetch, f"+{commit}:{_REF}")
     if done.exit_code == 0:
         return
     if done.exit_code is not None and ("unadvertised object" in done.stderr or "not our ref" in done.stderr):
@@ -91,16 +91,16 @@ class _Calls:
         self.folder, self.shown = folder, shown
         self._network, self._deadline, self._limits = network, deadline, limits
 
-    def done(self, *arguments: str) -> Completed:
+    def run_git(self, *arguments: str) -> Completed:
         left = max(0.1, self._deadline - time.monotonic())
         environment = harmless_environment(self._network)
         return run(harmless_command(arguments), self.folder, environment, left, self._limits)
 
     def ends_well(self, *arguments: str) -> bool:
-        return self.folder.is_dir() and self.done(*arguments).exit_code == 0
+        return self.folder.is_dir() and self.run_git(*arguments).exit_code == 0
 
     def call(self, *arguments: str) -> None:
-        self.check(self.done(*arguments), arguments[0])
+        self.check(self.run_git(*arguments), arguments[0])
 
     def check(self, done: Completed, what: str) -> None:
         if done.exit_code == 0:

@@ -108,7 +108,7 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
     since = max(holder.arrived, records.of(holder.tensor)[records.LAST][records.MOMENT])  # type: ignore[index]
     event = records.of(value)[records.LAST]  # type: ignore[index]
     while event is not None and event[records.MOMENT] > since:
-        if boundaries.made_at(event[records.SPOTS]) is not None:
+        if boundaries.made_at(event[records.STACK]) is not None:
             return True
         event = event[records.PREVIOUS]
     return False
@@ -116,7 +116,7 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
 
 def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
-    place = boundaries.made_at(creation[records.SPOTS], holder.kind)
+    place = boundaries.made_at(creation[records.STACK], holder.kind)
     if place is None or words.class_says(holder.kind) or constants.is_number(holder.tensor):
         return False
     call = call or boundaries.Call(holder.module, place[0], place[1])

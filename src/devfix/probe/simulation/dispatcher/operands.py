@@ -34,11 +34,11 @@ class _Operands:
         if kind in PLAIN:
             return self._value(argument)
         if kind is list or kind is tuple:
-            values = [self._value(item) if type(item) in PLAIN else self._checked(item) for item in argument]
+            values = [self._value(item) if type(item) in PLAIN else self._check_simple(item) for item in argument]
             return argument if self.first is None else values
-        return self._checked(argument)
+        return self._check_simple(argument)
 
-    def _checked(self, value: Any) -> Any:
+    def _check_simple(self, value: Any) -> Any:
         self.fits = self.fits and type(value) in SIMPLE
         return value
 

@@ -56,7 +56,7 @@ inline PyFrameObject* frame_at(long depth) {  // null without an error if there 
   return reinterpret_cast<PyFrameObject*>(found);
 }
 
-inline PyObject* spots(const Frame& inner, const Frame& outer) {
+inline PyObject* stack_of(const Frame& inner, const Frame& outer) {
   PyObject* four = PyTuple_New(4);
   if (four == nullptr) return nullptr;
   PyTuple_SET_ITEM(four, 0, fresh(inner.code()));
@@ -66,7 +66,7 @@ inline PyObject* spots(const Frame& inner, const Frame& outer) {
   return four;
 }
 
-inline PyObject* spots(const Frame& one) {
+inline PyObject* stack_of(const Frame& one) {
   PyObject* two = PyTuple_New(2);
   if (two == nullptr) return nullptr;
   PyTuple_SET_ITEM(two, 0, fresh(one.code()));
@@ -74,10 +74,10 @@ inline PyObject* spots(const Frame& one) {
   return two;
 }
 
-// The spots of a frame of somebody else's, and of the nearest owned one outside of it, the previous distance first.
+// The stack of a frame of somebody else's, and of the nearest owned one outside of it, the previous distance first.
 inline PyObject* with_owned(const Frame& inner, long depth) {
   PyObject* owned = attribute(ours.places, names._owned);
-  if (owned == nullptr || PyObject_IsTrue(owned) != 1) return spots(inner);
+  if (owned == nullptr || PyObject_IsTrue(owned) != 1) return stack_of(inner);
   Ref key(PyLong_FromVoidPtr(inner.code()));
   PyObject* known = PyDict_GetItemWithError(ours.hops, key.get());
   if (known != nullptr) {
@@ -85,7 +85,7 @@ inline PyObject* with_owned(const Frame& inner, long depth) {
     Frame outer(frame_at(depth + hops));
     if (outer && outer.owner() == OWNED) {
       Frame before(frame_at(depth + hops - 1));
-      if (before && before.owner() != OWNED) return spots(inner, outer);
+      if (before && before.owner() != OWNED) return stack_of(inner, outer);
     }
   }
   Frame outer(frame_at(depth + 1));
@@ -95,10 +95,10 @@ inline PyObject* with_owned(const Frame& inner, long depth) {
     if (owner == OWNED) {
       Ref distance(PyLong_FromLong(hops));
       if (PyDict_SetItem(ours.hops, key.get(), distance.get()) < 0) return nullptr;
-      return spots(inner, outer);
+      return stack_of(inner, outer);
     }
   }
-  return spots(inner);
+  return stack_of(inner);
 }
 
 // places.nearest: the innermost frame outside of torch, and the innermost owned one where that is another.
@@ -107,7 +107,7 @@ inline PyObject* nearest(long depth) {
   for (Frame frame(depth ? frame_at(depth) : innermost()); frame; frame.step(), ++depth) {
     const long owner = frame.owner();
     if (owner == UNKNOWN) return nullptr;
-    if (owner == OWNED) return spots(frame);
+    if (owner == OWNED) return stack_of(frame);
     if (owner == FOREIGN) return with_owned(frame, depth);
   }
   return PyTuple_New(0);

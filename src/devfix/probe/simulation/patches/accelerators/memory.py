@@ -40,7 +40,7 @@ def _missing(index: int) -> RuntimeError:
     return RuntimeError(f"Invalid device argument {index}: did you call init?")
 
 
-def allocated(device: Any = None) -> int:
+def allocated_bytes(device: Any = None) -> int:
     """Return the bytes that living tensors hold on a simulated GPU, shared memory counted once."""
     gpu = _index(device)
     if kinds.now().is_cuda and not devices.is_used():
@@ -93,19 +93,19 @@ def _whole(size: int, unit: int) -> int:
     return -(-size // unit) * unit
 
 
-def reserved(device: Any = None) -> int:
+def reserved_bytes(device: Any = None) -> int:
     """Return the bytes of the segments that were seen in use, and are kept until the cache is emptied."""
     gpu = _index(device)
     if kinds.now().is_cuda and not devices.is_used():
         return 0
-    allocated(device)  # collects garbage first
+    allocated_bytes(device)  # collects garbage first
     _reserved[gpu] = max(_segments(gpu), _reserved.get(gpu, 0))
     return _reserved[gpu]
 
 
 def peak_reserved(device: Any = None) -> int:
     """Return the bytes of the segments at the peak."""
-    return max(reserved(device), _whole(peak(device), _SEGMENT))
+    return max(reserved_bytes(device), _whole(peak(device), _SEGMENT))
 
 
 def empty() -> None:
@@ -115,7 +115,7 @@ def empty() -> None:
 
 def peak(device: Any = None) -> int:
     """Return the peak of held bytes since the first query of a peak, or since its reset."""
-    now = allocated(device)
+    now = allocated_bytes(device)
     follow()
     return memory_peaks.raise_to(_index(device), now)
 
@@ -191,7 +191,7 @@ def snapshot(gpu: int, elsewhere: Collection[int] = ()) -> list[dict[str, Any]]:
 
     Blocks at the addresses `elsewhere` have segments of their own.
     """
-    reserved(gpu)
+    reserved_bytes(gpu)
     asked = {at: size for at, size in _requested_blocks(gpu).items() if at not in elsewhere}
     return _segments_with(gpu, asked, _reserved.get(gpu, 0) if not elsewhere else 0)
 
@@ -253,25 +253,25 @@ def _summary(device: Any = None, abbreviated: bool = False) -> str:
     """Return a table with the heading of PyTorch's."""
     head = f"PyTorch {kinds.now().key} memory summary, device ID {_index(device)}"
     rows = (f"| {name:<21} | {figure:>12} bytes |" for name, figure in
-            (("Allocated memory", allocated(device)), ("Peak usage", peak(device))))  # fmt: skip
+            (("Allocated memory", allocated_bytes(device)), ("Peak usage", peak(device))))  # fmt: skip
     return "\n".join((f"|{head:^75}|", *rows))
 
 
 def _free(device: Any = None) -> tuple[int, int]:
     """Return the bytes that are free and those in all, which the driver tells."""
     gpu = index_of(device)
-    return max(TOTAL - reserved(gpu), 1), TOTAL
+    return max(TOTAL - reserved_bytes(gpu), 1), TOTAL
 
 
 def _figures(gpu: int) -> tuple[int, int, int, int]:
     """Return the bytes of a GPU in all, those free, those allocated and those reserved."""
-    return TOTAL, max(TOTAL - reserved(gpu), 1), allocated(gpu), reserved(gpu)
+    return TOTAL, max(TOTAL - reserved_bytes(gpu), 1), allocated_bytes(gpu), reserved_bytes(gpu)
 
 
 def install() -> None:
     """Patch the figures in torch.cuda or torch.xpu, and in torch.accelerator."""
     answers: dict[str, Any] = {
-        "memory_allocated": allocated, "memory_reserved": reserved,
+        "memory_allocated": allocated_bytes, "memory_reserved": reserved_bytes,
         "max_memory_allocated": peak, "max_memory_reserved": peak_reserved,
         "reset_peak_memory_stats": reset,
         "reset_accumulated_memory_stats": reset_totals,

@@ -43,8 +43,8 @@ def _answers() -> dict[str, Any]:
         "manual_seed": lambda seed: _generator().manual_seed(int(seed)) and None,
         "seed": lambda: _generator().seed() and None,
         "set_per_process_memory_fraction": lambda fraction: None,
-        "current_allocated_memory": memory.allocated,
-        "driver_allocated_memory": memory.allocated,
+        "current_allocated_memory": memory.allocated_bytes,
+        "driver_allocated_memory": memory.allocated_bytes,
         "recommended_max_memory": lambda: _MEMORY,
         "_get_default_mps_generator": _generator,
     }
