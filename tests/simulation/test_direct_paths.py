@@ -83,7 +83,7 @@ hooks, operators = module("simulation.hooks"), module("simulation.operator_table
 told, regular = [], hooks.on_created
 
 def created(result, func, args, kwargs):
-    told.append(operators.qualified(func))
+    told.append(operators.qualified_name(func))
     regular(result, func, args, kwargs)
 
 class Observing(TorchDispatchMode):

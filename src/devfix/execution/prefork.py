@@ -9,7 +9,8 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 
@@ -139,29 +140,16 @@ class PreforkServer:
         ours, theirs = socket.socketpair()
         out, out_end = os.pipe()
         err, err_end = os.pipe()
-        with ours:
-            try:
-                with self._lock:
-                    self._await_ready()
-                    socket.send_fds(self._control, [b"r"], [theirs.fileno(), out_end, err_end])
-                ours.sendall(json.dumps(request).encode() + b"\n")
-            except OSError as error:
-                os.close(out)
-                os.close(err)
-                raise PreforkError(self._death(error)) from error
-            except PreforkError:
-                os.close(out)
-                os.close(err)
-                raise
-            finally:
-                theirs.close()
-                os.close(out_end)
-                os.close(err_end)
-            try:
-                return self._gather(ours, out, err, timeout, output_limit or self._output, hear, cancelled)
-            finally:
-                os.close(out)
-                os.close(err)
+        with ours, _closing(out, err):
+            with theirs, _closing(out_end, err_end):
+                try:
+                    with self._lock:
+                        self._await_ready()
+                        socket.send_fds(self._control, [b"r"], [theirs.fileno(), out_end, err_end])
+                    ours.sendall(json.dumps(request).encode() + b"\n")
+                except OSError as error:
+                    raise PreforkError(self._death(error)) from error
+            return self._gather(ours, out, err, timeout, output_limit or self._output, hear, cancelled)
 
     def close(self) -> None:
         """End the process and everything that it started."""
@@ -243,8 +231,8 @@ class PreforkServer:
         hear: Hear | None,
         cancelled: threading.Event | None,
     ) -> Completed:
-        began = time.monotonic()
-        captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): BoundedOutput(10_000)}
+        began, status = time.monotonic(), BoundedOutput(10_000)
+        captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): status}
         heard = {} if hear is None else dict.fromkeys((out, err), hear)
         try:
             timed_out = not _drain(captures, began + timeout, heard, cancelled)
@@ -254,16 +242,15 @@ class PreforkServer:
         seconds = time.monotonic() - began
         if timed_out:
             self._end(ours, captures)
-        stdout, stderr, status = (captures[each] for each in (out, err, ours.fileno()))
-        truncated = bool(stdout.dropped or stderr.dropped)
+        said = (captures[out].text(), captures[err].text(), bool(captures[out].dropped or captures[err].dropped))
         word, number, wall, processor = (*status.text().split(), "", "", "", "")[:4]
         used = float(processor or 0.0)
         if timed_out:
-            return Completed(None, "", True, seconds, stdout.text(), stderr.text(), truncated, processor=used)
+            return Completed(None, "", True, seconds, *said, processor=used)
         if word not in ("exit", "signal"):
             raise PreforkError("the warm process died while it ran the program")
         code, name = (int(number), "") if word == "exit" else (None, signal_name(int(number)))
-        return Completed(code, name, False, float(wall), stdout.text(), stderr.text(), truncated, processor=used)
+        return Completed(code, name, False, float(wall), *said, processor=used)
 
     def _end(self, ours: socket.socket, captures: Mapping[int, BoundedOutput]) -> None:
         """Let the server see the end of the stream, and end its children."""
@@ -294,6 +281,15 @@ def _drain(
                 else:
                     selector.unregister(key.fd)
     return True
+
+
+@contextmanager
+def _closing(*descriptors: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for each in descriptors:
+            os.close(each)
 
 
 def _read(stream: int) -> bytes:

@@ -97,7 +97,7 @@ def begin(mode: CaptureMode) -> Capture:
     origin = stream_of()
     known = of(origin)
     if known is not None:
-        raise invalidated(known)
+        raise invalidate(known)
     capture = _taking_part[origin] = Capture(origin, mode)
     return capture
 
@@ -111,31 +111,31 @@ def end(capture: Capture) -> None:
         _taking_part.pop(stream, None)
     capture.over = True
     if capture.invalid:
-        raise failed()
+        raise invalid_capture()
     if capture.unjoined:
         raise messages.cuda_error("capturing stream has unjoined work", "cudaErrorStreamCaptureUnjoined")
 
 
-def failed() -> RuntimeError:
+def invalid_capture() -> RuntimeError:
     """Return the error for work in a capture in which something has failed."""
     text = "operation failed due to a previous error during capture"
     return messages.cuda_error(text, "cudaErrorStreamCaptureInvalidated")
 
 
-def invalidated(*captures: Capture) -> RuntimeError:
+def invalidate(*captures: Capture) -> RuntimeError:
     """Invalidate captures, and return the error for what a stream cannot do meanwhile."""
     for capture in captures:
         capture.invalid = True
     return messages.while_capturing()
 
 
-def recorded(stream: Stream) -> tuple[Capture, Moment] | None:
+def recorded_moment(stream: Stream) -> tuple[Capture, Moment] | None:
     """Return what an event stands for that is recorded on a stream now: nothing outside of a capture."""
     capture = of(stream)
     if capture is None:
         return None
     if capture.invalid:
-        raise failed()
+        raise invalid_capture()
     return capture, capture.moment(stream)
 
 
@@ -143,7 +143,7 @@ def wait(stream: Stream, event: tuple[Capture, Moment] | None) -> None:
     """Let a stream wait for an event: `cudaStreamWaitEvent`."""
     mine = of(stream)
     if mine is not None and mine.invalid:
-        raise failed()
+        raise invalid_capture()
     if event is None:
         if mine is not None:
             mine.invalid = True
@@ -185,14 +185,14 @@ def wait_for_stream(stream: Stream) -> None:
     """Raise if the host cannot wait for a stream: `cudaStreamSynchronize`."""
     capture = of(stream)
     if capture is not None:
-        raise invalidated(capture)
+        raise invalidate(capture)
 
 
 def wait_for_device(device: int) -> None:
     """Raise if the host cannot wait for a device, of which a stream takes part in a capture."""
     found = {id(capture): capture for (owner, _), capture in _taking_part.items() if owner == device}
     if found:
-        raise invalidated(*found.values())
+        raise invalidate(*found.values())
 
 
 def _unsafe() -> None:
@@ -203,7 +203,7 @@ def _unsafe() -> None:
     hit = {id(one): one for one in _taking_part.values() if one.mode is CaptureMode.GLOBAL
            or (one.mode is CaptureMode.THREAD_LOCAL and one.thread == me)}  # fmt: skip
     if hit:
-        raise invalidated(*hit.values())
+        raise invalidate(*hit.values())
 
 
 def assert_none(attempt: str) -> None:

@@ -184,13 +184,13 @@ def _forbid(func: Any, args: Any, kwargs: Any) -> None:
             raise _refused_copy(capture)
         if not (crosses and _blocks(func, args, kwargs)):
             return
-    raise captures.invalidated(capture)
+    raise captures.invalidate(capture)
 
 
 def _refused_copy(capture: captures.Capture) -> RuntimeError:
     """Return the error of a copy between a GPU and pageable memory, which ATen/native/cuda/Copy.cu checks itself."""
     if not CHECKS_COPIES:
-        return captures.invalidated(capture)
+        return captures.invalidate(capture)
     return RuntimeError(
         "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
         "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."

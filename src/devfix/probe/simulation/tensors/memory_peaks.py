@@ -33,10 +33,10 @@ class Block:
 class Listener(Protocol):
     """Object in `listeners` that is told of memory."""
 
-    def taken(self, block: Block) -> None:
+    def note_taken(self, block: Block) -> None:
         """Note that memory is taken."""
 
-    def given_back(self, block: Block) -> None:
+    def note_given_back(self, block: Block) -> None:
         """Note that memory is given back."""
 
 
@@ -154,7 +154,7 @@ def take(block: Block) -> None:
         most[block.gpu] = now
     _count(block, size, taken=True)
     for listener in listeners:
-        listener.taken(block)
+        listener.note_taken(block)
 
 
 def give_back(block: Block) -> None:
@@ -163,7 +163,7 @@ def give_back(block: Block) -> None:
     _now[block.gpu] = _now.get(block.gpu, 0) - size
     _count(block, size, taken=False)
     for listener in listeners:
-        listener.given_back(block)
+        listener.note_given_back(block)
 
 
 def _count(block: Block, size: int, *, taken: bool) -> None:

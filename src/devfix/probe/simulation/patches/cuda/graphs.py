@@ -100,7 +100,7 @@ class Graph:
         self._devfix_ready = True
         around = captures.current(self._devfix_stream[0])
         if around is not None:
-            raise captures.invalidated(around)
+            raise captures.invalidate(around)
         with torch.no_grad(), torch.cuda.device(self._devfix_stream[0]):
             for func, args, kwargs, result in self._devfix_steps:
                 _rewrite(result, func(*args, **kwargs))

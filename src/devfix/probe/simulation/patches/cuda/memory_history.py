@@ -28,13 +28,13 @@ class History(memory_peaks.Listener):
         self.events: list[deque[dict[str, Any]]] = []
         self.frames: dict[int, list[dict[str, Any]]] = {}
 
-    def taken(self, block: memory_peaks.Block) -> None:
+    def note_taken(self, block: memory_peaks.Block) -> None:
         """Record an allocation."""
         frames = _frames() if self.context else []
         self.frames[block.address] = frames
         self._add("alloc", block, frames if self.context in _CONTEXTS[1:] else [])
 
-    def given_back(self, block: memory_peaks.Block) -> None:
+    def note_given_back(self, block: memory_peaks.Block) -> None:
         """Record that memory was given back, which is complete at once."""
         self.frames.pop(block.address, None)
         frames = _frames() if self.context == "all" else []
@@ -92,7 +92,7 @@ def record_by_flag(enabled: bool, record_context: bool = True, max_entries: int 
     record("all" if enabled else None, "all" if record_context else None, "all", max_entries)
 
 
-def enabled() -> bool:
+def is_enabled() -> bool:
     """Return whether anything is recorded."""
     return _now.enabled is not None
 

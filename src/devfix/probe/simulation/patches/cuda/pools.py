@@ -81,13 +81,13 @@ class _Blocks(memory_peaks.Listener):
     def __init__(self) -> None:
         self.pools: dict[memory_peaks.Block, tuple[int, int]] = {}
 
-    def taken(self, block: memory_peaks.Block) -> None:
+    def note_taken(self, block: memory_peaks.Block) -> None:
         """Note the pool of the context."""
         pool = next((pool for gpu, pool in reversed(_allocating.of) if gpu == block.gpu), None)
         if pool is not None and block.size:
             self.pools[block] = pool
 
-    def given_back(self, block: memory_peaks.Block) -> None:
+    def note_given_back(self, block: memory_peaks.Block) -> None:
         """Forget the pool."""
         self.pools.pop(block, None)
 

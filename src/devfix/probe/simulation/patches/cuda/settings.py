@@ -91,7 +91,7 @@ def _answers() -> dict[str, Callable[..., Any]]:
         "cuda_getMemoryFraction": _get_fraction,
         "cuda_record_memory_history": memory_history.record,
         "cuda_record_memory_history_legacy": memory_history.record_by_flag,
-        "cuda_isHistoryEnabled": memory_history.enabled,
+        "cuda_isHistoryEnabled": memory_history.is_enabled,
         "cuda_tunableop_set_filename": _set_file,
         "cuda_tunableop_get_filename": lambda: _Kept.file or f"tunableop_results{devices.current()}.csv",
         "cuda_tunableop_get_results": lambda: (),
