@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,13 +18,22 @@ _KEPT = 4096  # states, of 5 KB each
 
 raw_state = torch.Generator.get_state
 set_raw_state = torch.Generator.set_state
+_Original = torch.Generator
+_makers: list[Callable[[int], Any]] = []  # what makes a generator of a GPU
 _below = torch._C._DisableTorchDispatch  # active while the object exists
 # The states of the CPU's algorithm behind the seeds and offsets that programs have been given, the latest last.
 _known: dict[bytes, torch.Tensor] = {}
 
 
-class Generator(torch.Generator):
-    """A generator of a simulated GPU: the CPU's algorithm, with its own device.
+class _Kind(type(torch.Generator)):  # type: ignore[misc]
+    """Counts the generators of the host among the instances, which C++ makes."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, _Original)
+
+
+class Generator(torch.Generator, metaclass=_Kind):
+    """A generator of a simulated GPU, and what a program sees as `torch.Generator`: the CPU's algorithm.
 
     On CUDA a state is a seed and an offset, which grows with each draw (ATen/cuda/CUDAGeneratorImpl.cpp).
     """
@@ -31,6 +41,17 @@ class Generator(torch.Generator):
     _devfix_gpu = -1
     _devfix_draws = 0
     _devfix_shared: Any = None  # what stands for the state that `graphsafe_get_state` shares
+
+    def __new__(cls, device: Any = "cpu") -> Any:
+        """Return a new generator of a device."""
+        index = _index_of(device)
+        if index is None:
+            return _Original(device)
+        captures.assert_none("Cannot construct a new CUDAGeneratorImpl")
+        return _makers[0](index)
+
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -111,7 +132,7 @@ class Generator(torch.Generator):
 
     def graphsafe_set_state(self, state: Any) -> Any:
         """Take the state of another generator, unless it is the own one."""
-        if not isinstance(state, Generator):
+        if getattr(state, "_devfix_gpu", -1) < 0:
             raise RuntimeError("Expected a CUDA Generator")
         if state._devfix_shared is None or state._devfix_shared is not self._devfix_shared:
             set_raw_state(self, raw_state(state))
@@ -150,6 +171,29 @@ def _assert_same_seed(generator: Generator, seed: int) -> None:
     if seed % (1 << 64) != generator.initial_seed() % (1 << 64):
         text = "set_current_seed can be called during stream capture only if new seed is the same as the original seed."
         raise RuntimeError(f"CUDAGeneratorImpl::{text}")
+
+
+def _index_of(device: Any) -> int | None:
+    """Return the index of the GPU of a new generator (`createCUDAGenerator` in ATen/cuda/CUDAGeneratorImpl.cpp)."""
+    if device == "cpu":
+        return None
+    if type(device) is torch.device:
+        asked = device
+    else:
+        asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
+    if kinds.now().is_cuda and asked.type == "cuda" and asked.index is not None and not devices.exists(asked.index):
+        raise RuntimeError("The device_index is invalid.")
+    return devices.index_named(device)
+
+
+def bare() -> Generator:
+    """Return a generator that has no device yet."""
+    return _Original.__new__(Generator)
+
+
+def made_by(make: Callable[[int], Any]) -> None:
+    """Register what makes a generator of a GPU."""
+    _makers[:] = [make]
 
 
 def _skip(generator: Generator, count: int) -> None:

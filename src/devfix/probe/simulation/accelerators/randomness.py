@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from . import devices, kinds
-from .generators import Generator, raw_state, set_raw_state
+from .generators import Generator, bare, made_by, raw_state, set_raw_state
 
 _CPU_GENERATOR = torch.default_generator
 
@@ -20,10 +20,13 @@ _owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictiona
 
 def make(gpu: int) -> Any:
     """Return a new generator of simulated GPU `gpu`."""
-    generator: Any = Generator()
+    generator: Any = bare()
     generator._devfix_gpu = gpu
     _owners[generator._cdata] = generator
     return generator
+
+
+made_by(make)
 
 
 def owner(generator: Any) -> int:

@@ -93,5 +93,13 @@ def adding_sparse_products(cells: Sequence[Any], keywords: dict[str, Any]) -> No
     raise RuntimeError("NYI: CUDA sspaddmm is not implemented")
 
 
+@refuses("linalg_ldl_solve", frozenset((torch.complex64, torch.complex128)))
+def solving_by_factors(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`ldl_solve_kernel` in ATen/native/cuda/linalg/BatchLinearAlgebra.cpp, since cuSOLVER takes symmetric ones."""
+    if keywords.get("hermitian"):
+        text = "complex tensors with hermitian=True flag are not supported on CUDA."
+        raise RuntimeError(f"torch.linalg.ldl_solve: {text}")
+
+
 def _other_type(expected: Any, found: Any) -> RuntimeError:
     return RuntimeError(f"expected scalar type {SCALARS[expected.dtype]} but found {SCALARS[found.dtype]}")

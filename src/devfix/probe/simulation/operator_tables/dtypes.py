@@ -61,9 +61,10 @@ _CONVOLVING = Refusal("cudnn", INTEGERS | {torch.bool})
 
 # Supported on the CPU and not on CUDA, by the operator's base name without the underscore of in-place variants.
 REFUSED: dict[str, Refusal] = {
-    **dict.fromkeys(("mm", "addmm", "_addmm_activation", "addbmm"), Refusal("addmm_cuda", _NO_PRODUCT, False)),
+    **dict.fromkeys(("mm", "addmm", "_addmm_activation", "addbmm"), Refusal("addmm_cuda", _NO_PRODUCT | HALVES, False)),
     **dict.fromkeys(("bmm", "baddbmm"), Refusal("baddbmm_cuda", _NO_PRODUCT, False)),
-    **dict.fromkeys(("mv", "addmv"), Refusal("addmv_impl_cuda", _NO_PRODUCT, False)),
+    **dict.fromkeys(("mv", "addmv"), Refusal("addmv_impl_cuda", _NO_PRODUCT | HALVES, False)),
+    "_sparse_addmm": Refusal("addmm_sparse_cuda", _NO_PRODUCT | HALVES),
     "mul": Refusal("mul_cuda", _FLOAT8),
     "dot": Refusal("dot", _NO_PRODUCT),
     "vdot": Refusal("vdot", _NO_PRODUCT),
@@ -196,6 +197,10 @@ def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any], plan:
         if isinstance(cell, Tensor):
             if cell.dtype not in refusal.dtypes:
                 return
+            if refusal.kernel in _OF_SPARSE:
+                _refuse_sparse(cells)
+                if cell.dtype in HALVES or refusal.kernel == "addmm_sparse_cuda":
+                    return
             if refusal.check is not None:
                 return refusal.check(cells, keywords)
             if not refusal.reached_empty and any(isinstance(one, Tensor) and one.numel() == 0 for one in cells):
@@ -204,6 +209,17 @@ def refuse(refusal: Refusal | Check, cells: Any, keywords: dict[str, Any], plan:
             if refusal.kernel == "cudnn":
                 raise _of_convolution(cell.dtype, cells)
             raise DTYPE_ERROR(f"\"{refusal.kernel}\" not implemented for '{SCALARS[cell.dtype]}'")
+
+
+# The products that `s_addmm_out_sparse_dense_cuda` in ATen/native/sparse/cuda/SparseCUDABlas.cpp computes of sparse
+# tensors, in float32 and float64 alone.
+_OF_SPARSE = ("addmm_cuda", "addmv_impl_cuda", "addmm_sparse_cuda")
+
+
+def _refuse_sparse(cells: Any) -> None:
+    for cell in cells:
+        if isinstance(cell, Tensor) and cell.layout is torch.sparse_coo and cell._nnz():
+            raise DTYPE_ERROR(f"\"addmm_sparse_cuda\" not implemented for '{SCALARS[cell.dtype]}'")
 
 
 def _check_sizes(plan: Any, cells: Any, keywords: dict[str, Any]) -> None:
@@ -250,8 +266,8 @@ def cuda_message(text: str, base: str, dtype: torch.dtype | None = None) -> str:
     backend = "cuda" if is_cuda else kinds.now().name
 
     def name(kernel: str, dtype: str) -> str:
-        other = ""
-        if is_cuda:
+        other = kernel if kernel in _OF_SPARSE else ""  # CUDA's name already
+        if is_cuda and not other:
             other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
             other = other or (REFUSED[base].kernel if base in REFUSED else "") or kernel_names.BY_OPERATOR.get(base, "")
             other = other or kernel_names.BY_KERNEL.get(kernel, "")

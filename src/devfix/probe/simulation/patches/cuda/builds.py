@@ -44,12 +44,18 @@ class _Ranges:
 
 
 def _install_plans() -> None:
-    """Patch the caches of cuFFT's plans, which stay empty, and keep their size."""
+    """Patch the caches of cuFFT's plans, which stay empty, and keep their size (CuFFTPlanCache.h)."""
     backends: Any = torch.backends.cuda
     sizes: dict[int, int] = {}
     made = backends.cuFFTPlanCacheAttrContextProp
     fixed = vars(backends.cuFFTPlanCache)["size"].setter
-    most = made(lambda index: sizes.get(index, _PLANS), sizes.__setitem__)
+
+    def resize(index: int, size: int) -> None:
+        if size < 0:
+            raise RuntimeError(f"cuFFT plan cache size must be non-negative, but got {size}")
+        sizes[index] = size
+
+    most = made(lambda index: sizes.get(index, _PLANS), resize)
     replace(backends.cuFFTPlanCache, "size", made(lambda index: 0, fixed))
     replace(backends.cuFFTPlanCache, "max_size", most)
     replace(backends.cuFFTPlanCache, "clear", lambda self: None)

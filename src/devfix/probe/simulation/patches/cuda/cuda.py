@@ -11,7 +11,7 @@ from ... import hooks
 from ...accelerators import devices
 from ...patching import replace, wrap
 from ..accelerators import random_state
-from .properties import properties
+from . import properties
 
 _exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
 
@@ -38,6 +38,10 @@ def _asking(original: Any) -> Any:
 
 
 def _utilization(device: Any = None) -> int:
+    """Return nothing in use, or raise as PyTorch does without NVIDIA's package (`_get_pynvml_handler`)."""
+    if not getattr(torch.cuda, "_HAS_PYNVML", True):
+        text = "nvidia-ml-py does not seem to be installed or it can't be imported."
+        raise ModuleNotFoundError(text) from torch.cuda._PYNVML_ERR
     return 0
 
 
@@ -60,7 +64,10 @@ def install() -> None:
         if hasattr(cuda, name):
             replace(cuda, name, answer)
     wrap(cuda, "get_device_properties", _asking)
-    replace(cuda, "_get_device_properties", properties, add=True)  # CUDA builds have it once they are initialized
+    properties.install()
+    replace(
+        cuda, "_get_device_properties", properties.properties, add=True
+    )  # CUDA builds have it once they are initialized
     replace(torch._C, "_cuda_setDevice", _set, add=True)
     random_state.install(cuda)
     replace(cuda, "_initialized", True, add=True)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import torch
+
 from ...accelerators.visible_devices import uuid
+from ...patching import replace
 
 _NAME = "Simulated GPU"
 _MEGABYTE = 1 << 20
 
 
 class _CudaDeviceProperties(SimpleNamespace):
-    """The figures of a GPU, which a program cannot change; printed as torch/csrc/cuda/Module.cpp prints them."""
+    """The figures of a GPU, which a program cannot make or change, printed as by torch/csrc/cuda/Module.cpp."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("torch._C._CudaDeviceProperties: No constructor defined!")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"property of '_CudaDeviceProperties' object has no setter: {name}")
@@ -28,10 +34,20 @@ class _CudaDeviceProperties(SimpleNamespace):
 
 def properties(index: int) -> Any:
     """Return the properties of a GPU."""
-    return _CudaDeviceProperties(
+    made = SimpleNamespace.__new__(_CudaDeviceProperties)
+    vars(made).update(
         name=_NAME, major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, index=index,
         is_integrated=0, is_multi_gpu_board=0, gcnArchName=_NAME, regs_per_multiprocessor=65536, warp_size=32,
         max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
         pci_bus_id=index, pci_device_id=0, pci_domain_id=0,
         shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,
     )  # fmt: skip
+    return made
+
+
+def install() -> None:
+    """Show the class where CUDA builds have it."""
+    replace(torch._C, "_CudaDeviceProperties", _CudaDeviceProperties, add=True)
+
+
+_CudaDeviceProperties.__module__ = "torch._C"

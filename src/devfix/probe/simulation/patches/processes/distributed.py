@@ -13,6 +13,7 @@ import torch
 
 from ... import hooks
 from ...accelerators import devices, kinds
+from ...checks import nccl_checks
 from ...operator_tables.plans import special
 from ...patching import replace, wrap
 from ...tensors.tensor import Tensor
@@ -103,6 +104,25 @@ def _object_device(original: Any) -> Any:
     return device
 
 
+def _reducing(original: Any) -> Any:
+    """Note the operation of a reduction, for the checks of NCCL."""
+
+    def reduce(*args: Any, **kwargs: Any) -> Any:
+        operation = kwargs.get("op") or next((item for item in args if _is_operation(item)), None)
+        outer, nccl_checks.asked.operation = nccl_checks.asked.operation, str(operation).rpartition(".")[2]
+        try:
+            return original(*args, **kwargs)
+        finally:
+            nccl_checks.asked.operation = outer
+
+    return reduce
+
+
+def _is_operation(item: Any) -> bool:
+    kind = torch.distributed.ReduceOp
+    return isinstance(item, (kind, kind.RedOpType))
+
+
 def _barrier(original: Any) -> Any:
     def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Any:
         return original(group, async_op)
@@ -110,13 +130,16 @@ def _barrier(original: Any) -> Any:
     return barrier
 
 
+def _unboxed(group: Any) -> Any:
+    try:
+        return torch.distributed.ProcessGroup.unbox(group)
+    except (AttributeError, RuntimeError, TypeError):
+        return torch.distributed.group.WORLD
+
+
 def refuse_host(group: Any, tensors: Any) -> None:
     """Raise as a group with only NCCL does for tensors on the CPU."""
-    try:
-        name = _name(torch.distributed.ProcessGroup.unbox(group))
-    except (AttributeError, RuntimeError, TypeError):
-        name = _name(torch.distributed.group.WORLD)
-    asked = _asked.get(name, "")
+    asked = _asked.get(_name(_unboxed(group)), "")
     if _is_only_on_gpus(asked) and any(tensor._devfix_gpu < 0 for tensor in tensors):
         raise RuntimeError("No backend type associated with device type cpu")
 
@@ -128,6 +151,9 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     group = next((item for item in args if isinstance(item, torch.ScriptObject)), None)
     if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
         refuse_host(group, tensors)
+        unboxed = _unboxed(group)
+        if kinds.now().backend == "nccl" and "nccl" in _asked.get(_name(unboxed), ""):
+            nccl_checks.check(plan.name, args, unboxed.size())
     futures.remember(tensors)
     held = [_host_values(part) for part in args]
     if plan.name in _WHOLE:
@@ -168,6 +194,7 @@ def install() -> None:
         "get_backend": _backend,
         "barrier": _barrier,
         "_get_object_coll_device": _object_device,
+        **dict.fromkeys(("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"), _reducing),
     }
     for name, make in patches.items():
         wrap(c10d, name, make)

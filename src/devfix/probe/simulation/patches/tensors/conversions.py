@@ -8,7 +8,7 @@ import torch
 from torch.overrides import handle_torch_function
 
 from ... import hooks
-from ...accelerators import captures, devices, kinds, randomness
+from ...accelerators import devices, generators, kinds
 from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
@@ -70,39 +70,10 @@ def _parsing(original: Any) -> Any:
     return parse_to
 
 
-def _generating(device: Any) -> int | None:
-    """Return the index of the GPU of a new generator (`createCUDAGenerator` in ATen/cuda/CUDAGeneratorImpl.cpp)."""
-    if device == "cpu":
-        return None
-    if type(device) is torch.device:
-        asked = device
-    else:
-        asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
-    if kinds.now().is_cuda and asked.type == "cuda" and asked.index is not None and not devices.exists(asked.index):
-        raise RuntimeError("The device_index is invalid.")
-    return devices.index_named(device)
-
-
-def _generator(original: Any) -> Any:
-    class MetaGenerator(type(original)):  # type: ignore[misc]
-        def __instancecheck__(cls, value: Any) -> bool:
-            return isinstance(value, original)
-
-    class Generator(original, metaclass=MetaGenerator):  # type: ignore[misc]
-        def __new__(cls, device: Any = "cpu") -> Any:
-            index = _generating(device)
-            if index is None:
-                return original(device)
-            captures.assert_none("Cannot construct a new CUDAGeneratorImpl")
-            return randomness.make(index)
-
-    return Generator
-
-
 def install() -> None:
     """Patch the moves."""
     wrap(Tensor, "to", _to)
     wrap(Tensor, kinds.now().name, _onto)
     wrap(torch._C._nn, "_parse_to", _parsing)
-    wrap(torch, "Generator", _generator)
+    wrap(torch, "Generator", lambda original: generators.Generator)
     torch.Generator.__module__ = "torch"  # pickles name it, and `torch._C.Generator` is the class that it replaces

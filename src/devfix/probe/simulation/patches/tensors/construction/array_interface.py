@@ -34,7 +34,7 @@ def read(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> A
     tensor._devfix_source = source  # PyTorch keeps the object alive with the memory
     place = "cpu" if index is None else devices.SHOWN[index]
     made = tensor.to(place if kwargs.get("device") is None else kwargs["device"], kwargs.get("dtype") or dtype)
-    made = made.clone() if made is tensor and name == "tensor" else made
+    made = made.clone() if made is tensor and (name == "tensor" or kwargs.get("copy")) else made
     return made.requires_grad_() if kwargs.get("requires_grad") else made
 
 

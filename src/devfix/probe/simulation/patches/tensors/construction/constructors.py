@@ -40,7 +40,7 @@ def _index(device: Any, name: str) -> int | None:
 SOURCES = {"tensor": "data", "as_tensor": "data", "asarray": "obj", "scalar_tensor": "s"}  # their first parameters
 _MISSING = object()
 _below = torch._C._DisableTorchDispatch  # active while the object exists
-_READING = ("tensor", "as_tensor")
+_READING = ("tensor", "as_tensor", "asarray")
 _PLAIN = frozenset((list, tuple, int, float, bool, complex, range))  # what has no array interface
 _ALIAS = torch.ops.aten.alias.default
 
