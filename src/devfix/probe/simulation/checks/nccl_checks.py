@@ -1,4 +1,4 @@
-"""What NCCL refuses of tensors on a GPU, which Gloo takes: `ProcessGroupNCCL.cpp` in torch/csrc/distributed/c10d."""
+"""Checks of NCCL on tensors of a GPU, which Gloo takes: `ProcessGroupNCCL.cpp` in torch/csrc/distributed/c10d."""
 
 from __future__ import annotations
 
