@@ -19,15 +19,30 @@ def _comparing(original: Any) -> Any:
             # A packed sequence has its batch sizes in the second place.
             packed = bool(rest) and isinstance(rest[0], (list, tuple))
             states, weights = (third, rest[0]) if packed else (second, third)
+            if packed:
+                _place(source, states, weights)
             _compare(source, states, weights)
             result = original(source, second, third, *rest, **kwargs)
             trains = rest[4 if packed else 3] if len(rest) > 4 else kwargs.get("train", True)
-            if not trains and torch.is_grad_enabled() and torch.backends.cudnn.enabled and kinds.now().is_cuda:
-                _forbid_gradients(result)
+            if torch.is_grad_enabled() and torch.backends.cudnn.enabled and kinds.now().is_cuda:
+                _hook(result, _second if trains else _refuse)
             return result
         return original(source, second, third, *rest, **kwargs)
 
     return call
+
+
+def _place(source: Any, states: Any, weights: Any) -> None:
+    """Raise what `check_attributes` does in cudnn/RNN.cpp, which alone looks at the devices of a packed sequence's."""
+    if not torch.backends.cudnn.enabled:
+        return
+    for name, given in (("hidden", states), ("parameter", weights)):
+        for item in given if isinstance(given, (list, tuple)) else (given,):
+            if isinstance(item, Tensor) and item.device != source.device:
+                found = f"found input tensor at {source.device} and {name} tensor at {item.device}"
+                error = RuntimeError(f"Input and {name} tensors are not at the same device, {found}")
+                hooks.failed(error, "torch.lstm", (source, item), {})
+                raise error
 
 
 def _compare(source: Any, states: Any, weights: Any) -> None:
@@ -44,15 +59,38 @@ def _compare(source: Any, states: Any, weights: Any) -> None:
             raise error
 
 
-def _forbid_gradients(results: Any) -> None:
-    """Let gradients of what cuDNN computed in evaluation raise as `_cudnn_rnn_backward` in cudnn/RNN.cpp does."""
+def _refuse(gradients: Any) -> None:
+    """Raise for gradients of what cuDNN computed in evaluation: `_cudnn_rnn_backward` in cudnn/RNN.cpp."""
+    raise RuntimeError("cudnn RNN backward can only be called in training mode")
 
-    def refuse(gradients: Any) -> None:
-        raise RuntimeError("cudnn RNN backward can only be called in training mode")
 
+def _second(gradients: Any) -> Any:
+    """Let gradients of these gradients raise (`_cudnn_rnn_backward` in derivatives.yaml)."""
+    if not torch.is_grad_enabled():
+        return None
+    again: Any = _Once.apply
+    return tuple(None if each is None else again(each.detach().requires_grad_()) for each in gradients)
+
+
+class _Once(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, gradient: Any) -> Any:
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise NotImplementedError(
+            "the derivative for '_cudnn_rnn_backward' is not implemented. Double backwards is not supported for CuDNN "
+            "RNNs due to limitations in the CuDNN API. To run double backwards, please disable the CuDNN backend "
+            "temporarily while running the forward pass of your RNN. For example: \n"
+            "with torch.backends.cudnn.flags(enabled=False):\n    output = model(inputs)"
+        )
+
+
+def _hook(results: Any, hook: Any) -> None:
     for result in results:
         if isinstance(result, Tensor) and result.grad_fn is not None:
-            result.grad_fn.register_prehook(refuse)
+            result.grad_fn.register_prehook(hook)
 
 
 def install() -> None:
