@@ -111,12 +111,12 @@ def end(capture: Capture) -> None:
         _taking_part.pop(stream, None)
     capture.over = True
     if capture.invalid:
-        raise invalid_capture()
+        raise failure()
     if capture.unjoined:
         raise messages.cuda_error("capturing stream has unjoined work", "cudaErrorStreamCaptureUnjoined")
 
 
-def invalid_capture() -> RuntimeError:
+def failure() -> RuntimeError:
     """Return the error for work in a capture in which something has failed."""
     text = "operation failed due to a previous error during capture"
     return messages.cuda_error(text, "cudaErrorStreamCaptureInvalidated")
@@ -129,13 +129,13 @@ def invalidate(*captures: Capture) -> RuntimeError:
     return messages.while_capturing()
 
 
-def recorded_moment(stream: Stream) -> tuple[Capture, Moment] | None:
+def place_of_event(stream: Stream) -> tuple[Capture, Moment] | None:
     """Return what an event stands for that is recorded on a stream now: nothing outside of a capture."""
     capture = of(stream)
     if capture is None:
         return None
     if capture.invalid:
-        raise invalid_capture()
+        raise failure()
     return capture, capture.moment(stream)
 
 
@@ -143,7 +143,7 @@ def wait(stream: Stream, event: tuple[Capture, Moment] | None) -> None:
     """Let a stream wait for an event: `cudaStreamWaitEvent`."""
     mine = of(stream)
     if mine is not None and mine.invalid:
-        raise invalid_capture()
+        raise failure()
     if event is None:
         if mine is not None:
             mine.invalid = True

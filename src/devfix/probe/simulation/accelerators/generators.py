@@ -186,12 +186,12 @@ def _index_of(device: Any) -> int | None:
     return devices.index_named(device)
 
 
-def bare() -> Generator:
+def create_bare() -> Generator:
     """Return a generator that has no device yet."""
     return _Original.__new__(Generator)
 
 
-def made_by(make: Callable[[int], Any]) -> None:
+def register_maker(make: Callable[[int], Any]) -> None:
     """Register what makes a generator of a GPU."""
     _makers[:] = [make]
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from . import devices, kinds
-from .generators import Generator, bare, made_by, raw_state, set_raw_state
+from .generators import Generator, create_bare, raw_state, register_maker, set_raw_state
 
 _CPU_GENERATOR = torch.default_generator
 
@@ -20,13 +20,13 @@ _owners: weakref.WeakValueDictionary[int, Generator] = weakref.WeakValueDictiona
 
 def make(gpu: int) -> Any:
     """Return a new generator of simulated GPU `gpu`."""
-    generator: Any = bare()
+    generator: Any = create_bare()
     generator._devfix_gpu = gpu
     _owners[generator._cdata] = generator
     return generator
 
 
-made_by(make)
+register_maker(make)
 
 
 def owner(generator: Any) -> int:

@@ -190,7 +190,7 @@ class Event:
         if self._devfix_moment is not None and gpu != self._devfix_gpu:
             raise RuntimeError(f"Event device {self._devfix_gpu} does not match recording stream's device {gpu}.")
         place = captures.stream_of(gpu) if stream is None else stream._devfix_place
-        self._devfix_captured = captures.recorded_moment(place)
+        self._devfix_captured = captures.place_of_event(place)
         if self._devfix_external and self._devfix_captured is not None:
             self._devfix_captured[0].launch(place)
             self._devfix_captured = None

@@ -45,7 +45,7 @@ class Recording:
     def add(self, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         """Add an operator that has run."""
         if hasattr(func, "_schema") and func._schema.name not in _COPIES:
-            args, kwargs = _pytree.tree_map(_with_fixed_value, (args, kwargs))
+            args, kwargs = _pytree.tree_map(_fix_number, (args, kwargs))
         self.steps.append((func, args, kwargs, result))
         if hasattr(func, "_schema") and plan_of(func).pure:
             made = (item for item in tensors_of((result,), {}) if item._devfix_held is not None)
@@ -58,7 +58,7 @@ class Recording:
         randomness.restore(self._generators)
 
 
-def _with_fixed_value(value: Any) -> Any:
+def _fix_number(value: Any) -> Any:
     """Return a copy of a number of the host: a kernel is given its value when it is captured."""
     on_host = isinstance(value, Tensor) and value._devfix_gpu < 0 and value.device.type == "cpu"
     return value.detach().clone() if on_host and not value.dim() else value
@@ -91,7 +91,7 @@ class _Recorder(TorchDispatchMode):
             recording.add(func, args, kwargs, result)
             return result
         if capture.invalid:
-            raise captures.invalid_capture()
+            raise captures.failure()
         recording.keep(func, args, kwargs)
         result = func(*args, **kwargs)
         recording.add(func, args, kwargs, result)

@@ -104,7 +104,7 @@ def _object_device(original: Any) -> Any:
     return device
 
 
-def _reducing(original: Any) -> Any:
+def _note_operation(original: Any) -> Any:
     """Note the operation of a reduction, for the checks of NCCL."""
 
     def reduce(*args: Any, **kwargs: Any) -> Any:
@@ -130,7 +130,7 @@ def _barrier(original: Any) -> Any:
     return barrier
 
 
-def _unboxed(group: Any) -> Any:
+def _unbox(group: Any) -> Any:
     try:
         return torch.distributed.ProcessGroup.unbox(group)
     except (AttributeError, RuntimeError, TypeError):
@@ -139,7 +139,7 @@ def _unboxed(group: Any) -> Any:
 
 def refuse_host(group: Any, tensors: Any) -> None:
     """Raise as a group with only NCCL does for tensors on the CPU."""
-    asked = _asked.get(_name(_unboxed(group)), "")
+    asked = _asked.get(_name(_unbox(group)), "")
     if _is_only_on_gpus(asked) and any(tensor._devfix_gpu < 0 for tensor in tensors):
         raise RuntimeError("No backend type associated with device type cpu")
 
@@ -151,7 +151,7 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     group = next((item for item in args if isinstance(item, torch.ScriptObject)), None)
     if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
         refuse_host(group, tensors)
-        unboxed = _unboxed(group)
+        unboxed = _unbox(group)
         if kinds.now().backend == "nccl" and "nccl" in _asked.get(_name(unboxed), ""):
             nccl_checks.check(plan.name, args, unboxed.size())
     futures.remember(tensors)
@@ -194,7 +194,7 @@ def install() -> None:
         "get_backend": _backend,
         "barrier": _barrier,
         "_get_object_coll_device": _object_device,
-        **dict.fromkeys(("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"), _reducing),
+        **dict.fromkeys(("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"), _note_operation),
     }
     for name, make in patches.items():
         wrap(c10d, name, make)
