@@ -9,7 +9,6 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ from api_description import Description
 from git_repositories import git
 from git_server import answer, read_body
 from github_server import Fault
+from hosted_pulls import HostedPulls
 
 TOKEN, READER = "write-0123456789abcdef", "read-0123456789abcdef"
 Data = dict[str, Any]
@@ -34,7 +34,7 @@ class Answer:
 
 
 @dataclass
-class ForgeServer:
+class ForgeServer(HostedPulls):
     """The state of a forge with one repository; pull requests have the fields of GitHub's, for the tests."""
 
     root: Path
@@ -65,25 +65,6 @@ class ForgeServer:
     def url_with_token(self) -> str:
         return self.url.replace("://", f"://ada:{TOKEN}@")
 
-    @property
-    def bare(self) -> Path:
-        return self.root / self.path
-
-    def branches(self) -> dict[str, str]:
-        listed = git(self.bare, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/")
-        return dict(line.split(" ") for line in listed.splitlines())
-
-    def close(self, number: int) -> None:
-        """Close a pull request as a person does."""
-        self.pulls[number - 1].update(state="closed", closed_at=now())
-
-    def merge(self, number: int) -> None:
-        self.pulls[number - 1].update(state="closed", closed_at=now(), merged_at=now())
-
-    def writes(self) -> list[tuple[str, str]]:
-        """Return the requests that changed something, or tried to."""
-        return [(method, path) for method, path in self.requests if method != "GET" and "upload-pack" not in path]
-
     def add(self, branch: str, title: str, body: str, base: str = "main", fork: bool = False) -> Data:
         number = len(self.pulls) + 1
         pull: Data = {"number": number, "state": "open", "title": title, "body": body, "fork": fork}
@@ -104,10 +85,6 @@ class ForgeServer:
     def token_of(self, headers: Any) -> str:
         """Return the token that a request of the API has."""
         return str(headers.get("Authorization", "")).partition(" ")[2]
-
-
-def now() -> str:
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _Handler(BaseHTTPRequestHandler):

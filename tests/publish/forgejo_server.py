@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from forge_server import Answer, Data, ForgeServer, now
+from forge_server import Answer, Data, ForgeServer
+from github_parts import now
 
 MOST = 50  # rows of a page, whatever is asked for
 

@@ -21,12 +21,13 @@ from git_repositories import git
 from git_server import answer, read_body
 from github_parts import BOT, NAME, OWNER, READER, TOKEN, Answer, Fault, now, page_of, user
 from graphql_schema import GraphQLSchema
+from hosted_pulls import HostedPulls
 
 __all__ = ["READER", "TOKEN", "Fault", "GitHub", "github"]
 
 
 @dataclass
-class GitHub:
+class GitHub(HostedPulls):
     """The state: pull requests, labels and comments here, branches in a bare repository."""
 
     root: Path
@@ -51,6 +52,7 @@ class GitHub:
     keeps_modes: bool = True  # of files that a commit of the API changes
     appended: str = ""  # to the messages of such commits
     lock: threading.Lock = field(default_factory=threading.Lock)
+    path: str = f"{OWNER}/{NAME}"
 
     @property
     def url(self) -> str:
@@ -59,25 +61,6 @@ class GitHub:
     @property
     def url_with_token(self) -> str:
         return f"http://ada:{TOKEN}@127.0.0.1:{self.port}/{OWNER}/{NAME}"
-
-    @property
-    def bare(self) -> Path:
-        return self.root / OWNER / f"{NAME}"
-
-    def branches(self) -> dict[str, str]:
-        listed = git(self.bare, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/")
-        return dict(line.split(" ") for line in listed.splitlines())
-
-    def close(self, number: int) -> None:
-        """Close a pull request as a person does."""
-        self.pulls[number - 1].update(state="closed", closed_at=now())
-
-    def merge(self, number: int) -> None:
-        self.pulls[number - 1].update(state="closed", closed_at=now(), merged_at=now())
-
-    def writes(self) -> list[tuple[str, str]]:
-        """Return the requests that changed something, or tried to."""
-        return [(method, path) for method, path in self.requests if method != "GET" and "upload-pack" not in path]
 
     def handle(self, method: str, path: str, query: dict[str, list[str]], data: Any) -> Answer:
         rest = path.removeprefix(f"/repos/{OWNER}/{NAME}")

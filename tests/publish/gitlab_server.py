@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from forge_server import Answer, Data, ForgeServer, now
+from forge_server import Answer, Data, ForgeServer
+from github_parts import now
 
 _QUICK_ACTION = re.compile(r"^[ \t>]*/([a-z_]+)(?:[ \t]|$)", re.IGNORECASE | re.MULTILINE)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +11,7 @@ import typer
 from devfix.cli.extras import publishing
 from devfix.cli.fleet.extra import ResultsArgument, fleet_extra
 from devfix.cli.fleet.status import StatusFormat
+from devfix.cli.options.pull_requests import Assignees, Draft, Labels, Reviewers, Templates
 from devfix.publish.forges.forge_kind import ForgeKind
 from devfix.report.plain import one_line
 
@@ -37,19 +37,11 @@ def publish(
         int, typer.Option(metavar="N", min=1, help="Open no pull request while N of the fleet are open.")
     ] = 50,
     per_hour: Annotated[int, typer.Option(metavar="N", min=1, help="Open at most N pull requests in an hour.")] = 30,
-    draft: Annotated[bool, typer.Option("--draft", help="Open pull requests as drafts.")] = False,
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Label for pull requests; repeatable.")
-    ] = None,
-    reviewer: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Request a review, from a person or org/team; repeatable.")
-    ] = None,
-    assignee: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Assign pull requests to a person; repeatable.")
-    ] = None,
-    templates: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder of templates that replace those of devfix.")
-    ] = None,
+    draft: Draft = False,
+    label: Labels = None,
+    reviewer: Reviewers = None,
+    assignee: Assignees = None,
+    templates: Templates = None,
     forge: Annotated[
         ForgeKind | None,
         typer.Option(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from devfix.cli.extras import publishing
+from devfix.cli.options.pull_requests import Assignees, Draft, Labels, Reviewers, Templates
 from devfix.errors import UserError
 from devfix.publish.commit_method import CommitMethod
 from devfix.publish.forges.forge_kind import ForgeKind
@@ -72,16 +73,10 @@ def publish(
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="Branch to push [default: devfix/RULE-FAILURE]")
     ] = None,
-    draft: Annotated[bool, typer.Option("--draft", help="Open pull requests as drafts.")] = False,
-    label: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Label for pull requests; repeatable.")
-    ] = None,
-    reviewer: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Request a review, from a person or org/team; repeatable.")
-    ] = None,
-    assignee: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Assign pull requests to a person; repeatable.")
-    ] = None,
+    draft: Draft = False,
+    label: Labels = None,
+    reviewer: Reviewers = None,
+    assignee: Assignees = None,
     milestone: Annotated[str, typer.Option(metavar="TITLE", help="Open milestone of pull requests.")] = "",
     max_open: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Open no pull request while N of devfix are open.")
@@ -111,9 +106,7 @@ def publish(
     commit: Annotated[
         str | None, typer.Option(metavar="ID", help="Reject a report that is about another commit.")
     ] = None,
-    templates: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder of templates that replace those of devfix.")
-    ] = None,
+    templates: Templates = None,
     api_url: Annotated[
         str | None, typer.Option(metavar="URL", help="URL of the forge's API [default: derived from the remote]")
     ] = None,

@@ -34,14 +34,18 @@ def scatter(tensor: Any, gpus: Any, chunk_sizes: Any = None, dim: int = 0, strea
     return tuple(piece.to(place) for piece, place in zip(pieces, places))  # noqa: B905 - fewer rows than GPUs
 
 
+def _check_on_gpu(output: Any, index: int) -> None:
+    if not output.is_cuda:
+        text = "Expected all output tensors to be CUDA tensors, but output tensor at index"
+        raise RuntimeError(f"{text} {index} has device '{output.device}'")
+
+
 def scatter_out(tensor: Any, out: Any, dim: int, streams: Any = None) -> Any:
     """Split a tensor into the given ones."""
     if not out:
         raise RuntimeError("Expected at least one output tensor to scatter to")
     for index, each in enumerate(out):
-        if not each.is_cuda:
-            text = "Expected all output tensors to be CUDA tensors, but output tensor at index"
-            raise RuntimeError(f"{text} {index} has device '{each.device}'")
+        _check_on_gpu(each, index)
         if each.dim() != tensor.dim() or _rest(each, dim) != _rest(tensor, dim):
             text = f"Output tensor at index {index} has incorrect shape: {list(each.shape)}. Expected same"
             raise RuntimeError(f"{text} shape except for scatter dim {dim} as the source tensor: {list(tensor.shape)}")
@@ -106,9 +110,7 @@ def broadcast(tensor: Any, gpus: Any) -> Any:
 def broadcast_out(tensor: Any, out: Any) -> Any:
     """Copy a tensor to the given ones."""
     for index, each in enumerate(out):
-        if not each.is_cuda:
-            text = "Expected all output tensors to be CUDA tensors, but output tensor at index"
-            raise RuntimeError(f"{text} {index} has device '{each.device}'")
+        _check_on_gpu(each, index)
         if each.shape != tensor.shape:
             text = "Expected all output tensors to have same shape as the source tensor"
             found = f"but output tensor at index {index} has shape {list(each.shape)}"
