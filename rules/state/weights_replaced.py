@@ -13,7 +13,7 @@ from devfix.sdk import (
     first_is_safe,
     imported_name,
     is_move,
-    last_name,
+    match,
     module_device,
     move_to,
     replace_statement,
@@ -22,6 +22,7 @@ from devfix.sdk import (
 )
 
 LOADERS = {"load": "map_location", "load_file": "device"}  # of torch and of safetensors
+TO_HOST = ("$_.cpu($$$)", '$_.to($$$, "cpu", $$$)', '$_.to($$$, device="cpu", $$$)')
 
 
 class WeightsReplaced(OperandRule):
@@ -61,8 +62,8 @@ def _assigns(call: CallSite) -> bool:
 def _move_assigned(site: Site) -> Changes:
     """Yield changes that move what is assigned to `.data`, unless the function brings it to the host on purpose."""
     function, statement = site.function, site.statement
-    if function is not None and any(_brings_to_host(site, each) for each in site.file.within(function, cst.Call)):
-        return
+    if function is not None and any(match(each, *TO_HOST) for each in site.file.within(function, cst.Call)):
+        return  # it stores weights there, or takes them off the GPU
     for assigned in site.file.within(statement, cst.Assign) if statement is not None else ():
         target = assigned.targets[0].target
         if not isinstance(target, cst.Attribute) or is_move(assigned.value):
@@ -77,12 +78,6 @@ def _move_assigned(site: Site) -> Changes:
         for device in _devices(site):
             title = f"Move `{site.file.code(given.value)}` to `{device}`"
             yield from site.replace({given.value: move_to(given.value, device)}, title)
-
-
-def _brings_to_host(site: Site, call: cst.Call) -> bool:
-    """Return whether a call moves to the host: the function stores weights there, or takes them off the GPU."""
-    is_named = any(site.file.code(each.value) in ('"cpu"', "'cpu'") for each in call.args)
-    return is_move(call) and (is_named or last_name(call.func) == "cpu")
 
 
 def _load_elsewhere(ctx: Context, call: CallSite) -> Changes:
