@@ -34,6 +34,28 @@ class Store:
     def to_other(self, other):
         return torch.zeros(len(other.held))
 
+class Sample:
+    def __init__(self, values, scale=1.0):
+        self.values, self.scale = values.float(), scale
+
+    def weights(self):
+        return torch.ones(len(self.values)) * self.scale
+
+class Model:
+    def fit(self, x):
+        self.seen = [x]
+        return self
+
+    def scores(self):
+        return torch.zeros(len(self.seen[0]))
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, x):
+        self.x = x
+
+    def order(self):
+        return torch.randperm(len(self.x))
+
 def degrees(graphs):
     return torch.tensor([float(len(each.x)) for each in graphs])
 
@@ -82,7 +104,7 @@ class Plain:
 
 TESTS = """
 import torch
-from library import Average, Counted, Graph, Larger, Ordered, Plain, Store, degrees, labels
+from library import Average, Counted, Graph, Larger, Model, Ordered, Plain, Rows, Sample, Store, degrees, labels
 
 x = torch.ones(3)
 
@@ -108,6 +130,23 @@ def test_own_method():
 
 def test_own_method_of_what_does_not_move():
     assert filled().weights().sum().item() == 1
+
+def test_own_method_of_what_was_given():
+    assert Sample(x).weights().sum().item() == 3
+
+def test_own_method_of_what_was_given_the_host():
+    assert Sample(torch.ones(3, device="cpu")).weights().sum().item() == 3
+
+def test_own_method_of_what_was_given_no_tensor():
+    sample = Sample(x)
+    sample.values = [1.0]
+    assert sample.weights().sum().item() == 1
+
+def test_own_method_after_another():
+    assert (Model().fit(x).scores() + x).sum() == 3
+
+def test_order_of_rows():
+    assert sorted(Rows(x).order().tolist()) == [0, 1, 2]
 
 def test_another():
     assert Store().to_other(filled()).sum().item() == 0
@@ -153,6 +192,8 @@ def test_what_is_given_and_what_is_kept(pytester: pytest.Pytester) -> None:
         "object_that_takes_none": [("result-on-host", "Plain.mean_of")],
         "attribute_of_an_object": [("result-on-host", "labels")],
         "own_method": [("result-on-host", "Graph.weights")],
+        "own_method_of_what_was_given": [("result-on-host", "Sample.weights")],
+        "own_method_after_another": [("result-on-host", "Model.scores")],
         "another": [("result-on-host", "Store.to_other")],
         "method": [("not-moved", "Counted.__init__")],
         "method_that_is_read": [("not-moved", "Counted.__init__")],

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
 import weakref
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from types import FrameType, ModuleType
+from functools import lru_cache
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from ..inspection.members import instance_dict
+from ..provenance import records
 from . import devices, modules
-from .arguments import received_values
+from .arguments import parameters, received_values
+from .whose import Whose, kind_of
 
 _ITEMS = 200  # objects that are looked into, and what each of them holds
 _CLOSED = (torch.Tensor, torch.nn.Module, type, ModuleType)
+_OF_LOADERS = (torch.utils.data.Dataset, torch.utils.data.Sampler)  # indices, for which the host is the place
 
 
 class Given(Enum):
@@ -32,7 +37,8 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     """Return where the tensors lie among the arguments of a call, and a weak reference to one on a GPU.
 
     Those in lists and of modules count. Where there is none, those that an object holds: a graph, a batch. What a
-    constructor has made of its object by then was not given to it.
+    constructor has made of its object by then was not given to it. Where no argument holds any, those count that test
+    code has given to the object of a method before: `Sample(x).weights()`.
     """
     is_made = call.f_code.co_name == "__init__"
     arguments = [
@@ -45,6 +51,7 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
         own = [value for name, value in arguments if name == "self" and not modules.was_moved(value)]
         held = [_values_of(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
         found = list(_tensors(each for values in held for each in values))
+        found = found or [tensor for each in own for tensor in _given_before(each)]
     if not found:
         return Given.NOTHING, None
     if any(not devices.is_on_gpu(each) for each in found):
@@ -75,3 +82,37 @@ def _values_of(value: Any) -> list[Any]:
     if isinstance(value, _CLOSED) or not (inside := instance_dict(value)):
         return []
     return tree_leaves(list(itertools.islice(inside.values(), _ITEMS)))
+
+
+def _given_before(thing: Any) -> Iterator[torch.Tensor]:
+    """Yield the tensors that test code has made, and passed to a method of an object which has kept them."""
+    if isinstance(thing, (*_CLOSED, *_OF_LOADERS)):
+        return
+    kind: Any = type(thing)
+    inside = instance_dict(thing)
+    for name in _kept_by_methods(kind).intersection(inside):
+        for each in itertools.islice(tree_leaves(inside[name]), _ITEMS):
+            if isinstance(each, torch.Tensor) and _is_made_by_test(each):
+                yield each
+
+
+@lru_cache(maxsize=4096)
+def _kept_by_methods(kind: Any) -> frozenset[str]:
+    """Return the attributes to which methods of the code under test assign that take arguments."""
+    members = (each for owner in kind.__mro__ for each in vars(owner).values())
+    codes = (each.__code__ for each in members if isinstance(each, FunctionType))
+    return frozenset(name for code in codes if kind_of(code) == Whose.CODE for name in _attributes_set(code))
+
+
+def _attributes_set(code: CodeType) -> Iterator[str]:
+    if len(parameters(code)) > 1:  # one is the object
+        yield from (each.argval for each in dis.get_instructions(code) if each.opname == "STORE_ATTR")
+
+
+def _is_made_by_test(tensor: torch.Tensor) -> bool:
+    """Return whether test code has created a tensor, or the one that it derives from, in no call of other code."""
+    history = records.of(tensor)
+    event = None if history is None else history[records.CREATION]
+    spots = () if event is None else event[records.SPOTS]
+    kinds = (kind_of(spots[at]) for at in range(0, len(spots), 2))
+    return next((kind for kind in kinds if kind <= Whose.CODE), None) == Whose.TEST
