@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from devfix.config import read_config
@@ -14,7 +14,7 @@ from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.pytest_plugin import plugin_folder
 from devfix.execution.test_server import TestServer
-from devfix.find.baseline import Known
+from devfix.find.baseline import Baseline
 from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
@@ -25,6 +25,7 @@ from devfix.notes import Notes
 from devfix.process import can_protect, default_limits
 from devfix.process.tempdirs import scratch_folder
 from devfix.registry.selection import rules_for
+from devfix.report.source_lines import Lines, line_of
 from devfix.sdk import Sources
 from devfix.workspace import Repository
 
@@ -47,7 +48,7 @@ class FindOptions:
     timeout: float = TIMEOUT
     budget: float = BUDGET
     processes: int = 1
-    known: Known = frozenset()
+    known: Baseline = field(default_factory=Baseline)
     rules: tuple[Path, ...] = ()
     silent: frozenset[SilentKind] = frozenset(SilentKind)
     device: DeviceType = DeviceType.CUDA
@@ -79,7 +80,7 @@ def find(path: str | Path, asked: FindOptions, show: Shown, step: Callable[[str]
             search.confirm()
         except KeyboardInterrupt:
             search.interrupted = True
-        return search.report(repository, asked.known)
+        return asked.known.without_known(search.report(repository), _lines(repository))
 
 
 def shares(found: Sequence[Suite]) -> Iterator[float]:
@@ -130,3 +131,15 @@ def _sources(repository: Repository, notes: Notes) -> Sources:
         return repository.content(path) if path in tracked and not is_test_file(path) else None
 
     return Sources(read, repository.containing, notes)
+
+
+def _lines(repository: Repository) -> Lines:
+    """Return what gives the lines of the files at the commit; "" of a file that is not there: a dependency's."""
+
+    def line(path: str, number: int) -> str:
+        try:
+            return line_of(repository.content(path), number)
+        except FileNotFoundError:
+            return ""
+
+    return line

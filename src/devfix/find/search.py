@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from devfix.find.baseline import Known, key_of
 from devfix.find.causes import (
     Seen,
     cause_of,
@@ -243,7 +242,7 @@ class Search:
             _add(self.seconds, name, time.monotonic() - began)
             _add(self.processor_seconds, name, self.runner.processor - used)
 
-    def report(self, repository: Repository, known: Known) -> FindReport:
+    def report(self, repository: Repository) -> FindReport:
         """Report what was found."""
         lifted, control = self.lifted, self.control
         self.notes.add(*chain.from_iterable(each.notes() for each in self.coverage.values()))
@@ -262,8 +261,7 @@ class Search:
                 test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended") if test in passed
             },
             missing=missing_modules(control),
-            causes=tuple(each for each in self.causes if key_of(each) not in known),
-            known=tuple(each for each in self.causes if key_of(each) in known),
+            causes=tuple(self.causes),
             seconds={**self.seconds, "total": round(time.monotonic() - self.began, 3)},
             processor_seconds=dict(self.processor_seconds),
             notes=tuple(self.notes),
