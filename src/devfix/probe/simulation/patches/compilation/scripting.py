@@ -1,4 +1,4 @@
-"""Device queries in scripts: C++ would return the lazy device, so the script's graph calls Python instead.
+"""Queries of devices and layouts in scripts: C++ would return those of the shell, so the script's graph calls Python instead.
 
 A graph is changed before its first run, which creates its executor, and restored before it is saved or read.
 """
@@ -27,10 +27,13 @@ _OPERATORS = {
     "is_cuda(Tensor x) -> bool": lambda x: x.is_cuda,
     "device(Tensor x) -> Device": lambda x: x.device,
     "cuda(Tensor(a) x) -> Tensor(a)": lambda x: x.cuda(),
+    "layout(Tensor x) -> int": lambda x: x.layout,  # the shell of a compressed tensor is strided for C++
+    "is_sparse_csr(Tensor x) -> bool": lambda x: x.is_sparse_csr,
     # The tensor is an argument so that a constant device is not resolved at compile time: "cuda" is the current one.
     "inner(Tensor x, Device? device) -> Device?": lambda x, device: None if device is None else devices.inner(device),
 }
-_SAME = {"prim::is_cuda": "devfix::is_cuda", "prim::device": "devfix::device", "aten::cuda": "devfix::cuda"}
+_QUERIES = ("is_cuda", "device", "layout", "is_sparse_csr")
+_SAME = {**{f"prim::{name}": f"devfix::{name}" for name in _QUERIES}, "aten::cuda": "devfix::cuda"}
 
 
 def _define() -> None:
