@@ -75,6 +75,23 @@ def test_a_parameter_remembers_its_creation_and_its_moves(trace_program: Any) ->
     ]
 
 
+@pytest.mark.parametrize("module", ["torch.nn.Linear(3, 3, bias=False)", "torch.nn.Linear(3, 3, bias=False).cuda()"])
+def test_a_parameter_with_the_data_of_another_tensor_was_created_where_that_was(
+    trace_program: Any, module: str
+) -> None:
+    ran = trace_program(
+        f"""
+        import torch
+        layer = {module}
+        layer.weight.data = torch.FloatTensor([[1, 2, 3]] * 3)
+        layer(torch.ones(1, 3).cuda())
+        """
+    )
+    history = next(each for each in ran.failure["operands"] if each["device"] == "cpu")["history"]
+    assert (history[0]["kind"], ran.text(history[0]["places"][0])) == ("constant", "torch.FloatTensor([[1, 2, 3]] * 3)")
+    assert "torch.Tensor.data" in [event["op"] for event in history]
+
+
 def test_creation_and_move_outlast_many_steps(trace_program: Any) -> None:
     ran = trace_program(
         """

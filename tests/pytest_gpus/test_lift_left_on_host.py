@@ -22,6 +22,24 @@ def reset(layer):
 def pruned(layer):
     layer.weight = nn.Parameter(torch.eye(2))
 
+class Tokens(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.parts = nn.Embedding(4, 2), nn.ModuleList([nn.Linear(2, 2)])
+
+    def resize(self, size):
+        old, self.table = self.table.weight, nn.Embedding(size, 2)
+        self.table.weight.data[:len(old)] = old.data
+
+    def widen(self):
+        self.parts[0] = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 2))
+
+    def resize_here(self, size):
+        self.table = nn.Embedding(size, 2, device=self.table.weight.device)
+
+    def forward(self, x):
+        return self.parts[0](self.table(x))
+
 class Norm(nn.Module):
     def __init__(self):
         super().__init__()
@@ -158,6 +176,27 @@ def test_pruned():
     pruned(layer)
     assert layer(torch.ones(1, 2)).sum() == 2
 
+def test_resized():
+    tokens = Tokens()
+    tokens.resize(6)
+    assert tokens(torch.tensor([5])).shape == (1, 2)
+
+def test_widened():
+    tokens = Tokens()
+    tokens.widen()
+    assert tokens(torch.tensor([3])).shape == (1, 2)
+
+def test_resized_here():
+    tokens = Tokens()
+    tokens.resize_here(6)
+    assert tokens(torch.tensor([5])).shape == (1, 2)
+
+def test_layer_replaced_by_the_test():
+    tokens = Tokens()
+    tokens.table = nn.Embedding(6, 2)
+    tokens.parts[0] = Norm()
+    assert tokens(torch.tensor([5])).shape == (1, 2)
+
 def test_grown():
     norm = Norm()
     norm.grow()
@@ -238,6 +277,8 @@ def test_what_is_left_and_what_stays_on_purpose(pytester: pytest.Pytester) -> No
     assert {name: shown(each) for name, each in told.items() if each["silent"]} == {
         "reset": [("result-on-host", "reset", "Linear.weight")],
         "pruned": [("result-on-host", "pruned", "Linear.weight")],
+        "resized": [("result-on-host", "Tokens.resize", "Tokens.table")],
+        "widened": [("result-on-host", "Tokens.widen", "ModuleList.0")],
         "dataclass": [("not-moved", "Scaled.__init__", "Scaled.moments")],
         "another_call": [("result-on-host", "positive", "")],
         "told_nothing": [("result-on-host", "peaks_on_either", "")],
@@ -248,7 +289,7 @@ def test_what_is_left_and_what_stays_on_purpose(pytester: pytest.Pytester) -> No
 def test_strict(pytester: pytest.Pytester) -> None:
     told = results(pytester, "--lift-strict")
     failed = {name for name, each in told.items() if each["result"] != "passed"}
-    assert failed == {"reset", "pruned", "dataclass", "another_call", "told_nothing", "buffer"}
+    assert failed == {"reset", "pruned", "resized", "widened", "dataclass", "another_call", "told_nothing", "buffer"}
 
 
 @pytest.mark.slow

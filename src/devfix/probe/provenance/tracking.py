@@ -20,6 +20,7 @@ from .records import (
     FROM,
     KEEP,
     LAST,
+    MOMENT,
     MOVE,
     PREVIOUS,
     Event,
@@ -35,7 +36,7 @@ from .records import (
     unknown,
 )
 
-__all__ = ["adopt", "became", "install", "moved_together", "read", "record_creation", "record_module", "record_move"]
+__all__ = ["adopt", "became", "install", "moved_together", "read", "record_creation", "record_data", "record_module", "record_move"]
 
 
 def record_move(result: Any, source: Any, func: Any) -> None:
@@ -61,8 +62,24 @@ def became(tensor: Any, value: Any) -> None:
     move = other[MOVE] if other is not None else None
     moved_together([tensor], "torch.Tensor.data", "" if move is None else move[FROM], str(tensor.device))
     new = of(tensor)
-    if own is None and other is not None and new is not None:
-        keep(tensor, (new[LAST], other[CREATION], *new[MOVE:]))
+    if other is None or other[CREATION] is None or new is None:
+        return
+    if own is None or own[CREATION] is None or own[CREATION][MOMENT] != other[CREATION][MOMENT]:
+        event = (*new[LAST][:PREVIOUS], shortened(other[LAST]), *new[LAST][DEPTH:])
+        keep(tensor, (event, other[CREATION], event, new[COPY]))
+
+
+def record_data(tensor: Any, value: Any) -> None:
+    """Record that `tensor`, on the device of `value` already, has its data now: where that was created counts."""
+    if getattr(moving, "together", False):
+        return
+    own, other = of(tensor), of(value)
+    if other is None or other[CREATION] is None:
+        return
+    if own is not None and own[CREATION] is not None and own[CREATION][MOMENT] == other[CREATION][MOMENT]:
+        return
+    last = ("torch.Tensor.data", outward(1), None, None, shortened(other[LAST]), KEEP, next(moments))
+    keep(tensor, (last, other[CREATION], other[MOVE], None))
 
 
 def adopt(tensor: Any, source: Any, what: str) -> None:

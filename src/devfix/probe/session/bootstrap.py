@@ -76,6 +76,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
 def _take_slots(endings: FailureRecorder) -> None:
     hooks.failed = endings.record_failure
     hooks.moved, hooks.on_data_set, hooks.read = tracking.record_move, tracking.became, tracking.read
+    hooks.on_data_shared = tracking.record_data
     hooks.on_created = creations.recorder()
     if totals.is_active():
         plain = hooks.on_created

@@ -80,6 +80,9 @@ moved = _ignore_move
 on_data_set = _ignore_change
 """on_data_set(tensor, value): `tensor` keeps its identity and is now on the device of `value` (`x.data = y`)."""
 
+on_data_shared = _ignore_change
+"""on_data_shared(tensor, value): the same, where both are on one device already."""
+
 read = _ignore_reading
 """read(tensor, func): the host has waited for the values of a tensor on a GPU, outside the dispatcher (`tolist`)."""
 

@@ -27,7 +27,7 @@ _DEPTH, _ITEMS = 3, 500
 _CLOSED = (type, ModuleType, FunctionType)
 _MODULES = 2000  # that are searched for one tensor
 _Arrival = tuple[Any, int, frozenset[str]]
-# By identity: a weak reference, the moment of the move, and the names of its tensors.
+# By identity: a weak reference, the moment of the move, and the names of its tensors and layers.
 _arrived: dict[int, _Arrival] = {}
 
 
@@ -144,16 +144,23 @@ def _note(module: Any, is_there: bool) -> None:
 
 
 def _names(module: Any) -> frozenset[str]:
-    tables = (instance_dict(module)[each] for each in ("_parameters", "_buffers"))
-    return frozenset(name for table in tables for name, tensor in table.items() if tensor is not None)
+    """Return the names of the tensors and of the layers that a module registers."""
+    tables = (instance_dict(module)[each] for each in ("_parameters", "_buffers", "_modules"))
+    return frozenset(name for table in tables for name, value in table.items() if value is not None)
 
 
 def arrivals(module: Any) -> Iterator[tuple[Any, int, frozenset[str]]]:
-    """Yield a module and its parts that have moved, each with the moment, and the names of the tensors that it had."""
+    """Yield a module and its parts that have moved, each with the moment, and the names of what it registered."""
     for inner in module.modules() if "_modules" in instance_dict(module) else ():
         reference, arrived, names = _arrived.get(id(inner), (None, 0, frozenset()))
         if reference is not None and reference() is inner:
             yield inner, arrived, names
+
+
+def has_arrived(module: Any) -> bool:
+    """Return whether a module has moved."""
+    reference = _arrived.get(id(module), (None,))[0]
+    return reference is not None and reference() is module
 
 
 def _forgetting(number: int) -> Callable[[Any], None]:

@@ -1,6 +1,7 @@
-"""Parameters and buffers of a moved module that the code under test has replaced by tensors of the host.
+"""Parameters, buffers and layers of a moved module that the code under test has replaced by ones on the host.
 
-`p.data = torch.zeros(p.shape)` takes a parameter back to the CPU, and the next call of the module fails on a GPU. Test
+`p.data = torch.zeros(p.shape)` takes a parameter back to the CPU, and the next call of the module fails on a GPU; so
+does `self.table = nn.Embedding(size, 2)` in a method that resizes. Test
 code's first call would move it again: before that it is noted, as a result that the code under test leaves on the host.
 """
 
@@ -33,6 +34,11 @@ def _replaced_tensors(module: Any) -> Iterator[tuple[str, Any]]:
         for name, tensor in (*inner.named_parameters(recurse=False), *inner.named_buffers(recurse=False)):
             if tensor.device.type == "cpu" and name in names and _is_younger(tensor, arrived):
                 yield f"{type(inner).__name__}.{name}", tensor
+        for name, layer in inner.named_children():
+            if name in names and not kept.has_arrived(layer):
+                on_host = (each for each in modules.tensors_of(layer) if each.device.type == "cpu")
+                if (tensor := next((each for each in on_host if _is_younger(each, arrived)), None)) is not None:
+                    yield f"{type(inner).__name__}.{name}", tensor
 
 
 def _is_younger(tensor: Any, moment: int) -> bool:

@@ -44,6 +44,7 @@ def _assign_data(self: Any, value: Any) -> None:
         except RuntimeError as error:
             hooks.failed(error, "torch.Tensor.data", (self, value), {})
             raise
+        hooks.on_data_shared(self, value)
     elif self._devfix_gpu == value._devfix_gpu:
         set_data(self, value)
         self._devfix_held = value._devfix_held
