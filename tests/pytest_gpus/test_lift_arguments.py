@@ -76,6 +76,46 @@ def test_what_a_function_binds_to_its_parameters_was_not_passed(pytester: pytest
     done.stdout.fnmatch_lines(["*library.py:22 *library.Noise*", "*library.py:26 *test_method*"])
 
 
+BOUNDS = """
+import torch
+
+def lowest(bounds, weights):
+    bounds = bounds.cpu()
+    return weighed(bounds[0], weights)
+
+def weighed(bounds, weights):
+    return torch.dot(bounds, weights)
+
+def on_host(bounds):
+    return bounds.cpu()
+"""
+
+USES_OF_BOUNDS = """
+import torch
+from bounds import lowest, on_host, weighed
+
+x, bounds = torch.ones(2), torch.zeros(2, 2)
+
+def test_taken_to_the_host_and_handed_on():
+    lowest(bounds, x)
+
+def test_taken_to_the_host_before():
+    weighed(on_host(bounds)[0], x)
+
+def test_taken_to_the_host_by_the_test():
+    weighed(bounds.cpu()[0], x)
+"""
+
+
+@pytest.mark.slow
+def test_what_a_function_takes_to_the_host_was_not_passed(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(bounds=BOUNDS, test_bounds=USES_OF_BOUNDS)
+    done = run(pytester, "--lift", "--world", "simulated")
+    assert "2 passed, 1 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
+    done.stdout.fnmatch_lines(["*bounds.py:8 *test_taken_to_the_host_and_handed_on*"])
+
+
 METRICS = """
 import torch
 

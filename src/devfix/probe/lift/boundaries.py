@@ -176,11 +176,18 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
                 return name
         elif known is not None and known.given == Given.NOTHING and known.could_say and not _was_left_behind(known):
             return f"what {known.call.name} made without a device"
-        elif moment is not None:
+        elif moment is not None and not _is_taken_to_host(stray, call):
             for name, value in received_values(call):
                 if _holds(value, moment, _DEPTH, [_ITEMS]):
                     return name
     return ""
+
+
+def _is_taken_to_host(value: Any, call: FrameType) -> bool:
+    """Return whether the code under test has taken a tensor from a GPU to the host, in a call of test code."""
+    history = records.of(value)
+    move = None if history is None else history[records.MOVE]
+    return move is not None and call.f_code in move[records.SPOTS] and made_at(move[records.SPOTS]) is not None
 
 
 def _result_of_earlier(call: FrameType) -> str:

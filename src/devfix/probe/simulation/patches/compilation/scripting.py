@@ -1,4 +1,4 @@
-"""Queries of devices and layouts in scripts: C++ would return those of the shell, so the script's graph calls Python instead.
+"""Queries of devices and layouts in scripts: C++ would tell those of the shell, so the script's graph calls Python.
 
 A graph is changed before its first run, which creates its executor, and restored before it is saved or read.
 """
