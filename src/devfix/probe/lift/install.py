@@ -8,7 +8,18 @@ from ..config import LiftConfig
 from ..simulation.accelerators import kinds
 from . import devices, left, modules, whose
 from .findings import handled, kept, marks, replaced, silent, stale
-from .inputs import factories, first_calls, generators, hosts, loaders, mixtures, objects, registered, scripted
+from .inputs import (
+    call_arguments,
+    factories,
+    first_calls,
+    generators,
+    hosts,
+    loaders,
+    mixtures,
+    objects,
+    registered,
+    scripted,
+)
 
 
 def install(order: LiftConfig) -> None:
@@ -18,7 +29,7 @@ def install(order: LiftConfig) -> None:
         return
     devices.aim(order.device)
     left.install(order.device != 0 and not order.twice)
-    inputs = (factories, generators, modules, objects, hosts, loaders, mixtures, registered, scripted)
+    inputs = (call_arguments, factories, generators, modules, objects, hosts, loaders, mixtures, registered, scripted)
     for subject in (*inputs, marks, kept, replaced):
         subject.install()
     silent.install(order.strict, order.places)
