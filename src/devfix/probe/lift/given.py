@@ -51,7 +51,7 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
         own = [value for name, value in arguments if name == "self" and not modules.was_moved(value)]
         held = [_values_of(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
         found = list(_tensors(each for values in held for each in values))
-        found = found or [tensor for each in own for tensor in _given_before(each)]
+        found = found or [tensor for each in own for tensor in _tensors_given_before(each)]
     if not found:
         return Given.NOTHING, None
     if any(not devices.is_on_gpu(each) for each in found):
@@ -84,7 +84,7 @@ def _values_of(value: Any) -> list[Any]:
     return tree_leaves(list(itertools.islice(inside.values(), _ITEMS)))
 
 
-def _given_before(thing: Any) -> Iterator[torch.Tensor]:
+def _tensors_given_before(thing: Any) -> Iterator[torch.Tensor]:
     """Yield the tensors that test code has made, and passed to a method of an object which has kept them."""
     if isinstance(thing, (*_CLOSED, *_OF_LOADERS)):
         return

@@ -36,7 +36,17 @@ from .records import (
     unknown,
 )
 
-__all__ = ["adopt", "became", "install", "moved_together", "read", "record_creation", "record_data", "record_module", "record_move"]
+__all__ = [
+    "adopt",
+    "became",
+    "install",
+    "moved_together",
+    "read",
+    "record_creation",
+    "record_data",
+    "record_module",
+    "record_move",
+]
 
 
 def record_move(result: Any, source: Any, func: Any) -> None:
@@ -65,7 +75,7 @@ def became(tensor: Any, value: Any) -> None:
     if other is None or other[CREATION] is None or new is None:
         return
     if own is None or own[CREATION] is None or own[CREATION][MOMENT] != other[CREATION][MOMENT]:
-        event = (*new[LAST][:PREVIOUS], shortened(other[LAST]), *new[LAST][DEPTH:])
+        event = (*new[LAST][:PREVIOUS], shorten_history(other[LAST]), *new[LAST][DEPTH:])
         keep(tensor, (event, other[CREATION], event, new[COPY]))
 
 
@@ -78,7 +88,7 @@ def record_data(tensor: Any, value: Any) -> None:
         return
     if own is not None and own[CREATION] is not None and own[CREATION][MOMENT] == other[CREATION][MOMENT]:
         return
-    last = ("torch.Tensor.data", outward(1), None, None, shortened(other[LAST]), KEEP, next(moments))
+    last = ("torch.Tensor.data", outward(1), None, None, shorten_history(other[LAST]), KEEP, next(moments))
     keep(tensor, (last, other[CREATION], other[MOVE], None))
 
 

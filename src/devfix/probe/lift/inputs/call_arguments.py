@@ -17,7 +17,7 @@ from .. import boundaries, devices, modules
 from ..given import Given
 
 
-def _moved(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _move_arguments(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Return the arguments of a module's call as its author would pass them on a GPU."""
     if not any(map(_is_left, tree_leaves((args, kwargs), is_leaf=_is_packed))):
         return args, kwargs
@@ -48,7 +48,7 @@ def _is_left(value: Any) -> bool:
 
 def install() -> None:
     """Move arguments from now on."""
-    before, modules.arguments_for = modules.arguments_for, _moved
+    before, modules.arguments_for = modules.arguments_for, _move_arguments
 
     def restore() -> None:
         modules.arguments_for = before
