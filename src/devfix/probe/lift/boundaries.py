@@ -187,7 +187,7 @@ def _is_taken_to_host(value: Any, call: FrameType) -> bool:
     """Return whether the code under test has taken a tensor from a GPU to the host, in a call of test code."""
     history = records.of(value)
     move = None if history is None else history[records.MOVE]
-    return move is not None and call.f_code in move[records.SPOTS] and made_at(move[records.SPOTS]) is not None
+    return move is not None and call.f_code in move[records.STACK] and made_at(move[records.STACK]) is not None
 
 
 def _result_of_earlier(call: FrameType) -> str:

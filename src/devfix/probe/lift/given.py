@@ -113,6 +113,6 @@ def _is_made_by_test(tensor: torch.Tensor) -> bool:
     """Return whether test code has created a tensor, or the one that it derives from, in no call of other code."""
     history = records.of(tensor)
     event = None if history is None else history[records.CREATION]
-    spots = () if event is None else event[records.SPOTS]
-    kinds = (kind_of(spots[at]) for at in range(0, len(spots), 2))
+    stack = () if event is None else event[records.STACK]
+    kinds = (kind_of(stack[at]) for at in range(0, len(stack), 2))
     return next((kind for kind in kinds if kind <= Whose.CODE), None) == Whose.TEST
