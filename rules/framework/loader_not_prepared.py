@@ -16,6 +16,7 @@ from devfix.sdk import (
     is_bound,
     is_of,
     loop_event,
+    match,
     passed_in,
     rewrite,
     with_safety,
@@ -128,13 +129,9 @@ def _parts(file: File, target: cst.BaseExpression) -> list[str]:
 
 def _prepares(file: File, scope: cst.CSTNode, names: list[str]) -> list[cst.Assign]:
     """Return the assignments of results of an accelerator's `prepare`, last first."""
-    calls = {f"{name}.prepare" for name in names}
-    found = [
-        node
-        for node in file.within(scope, cst.Assign)
-        if len(node.targets) == 1 and isinstance(node.value, cst.Call) and file.code(node.value.func) in calls
-    ]
-    return found[::-1]
+    prepares = [f"{name}.prepare($$$)" for name in names]
+    single = (each for each in file.within(scope, cst.Assign) if len(each.targets) == 1)
+    return [each for each in single if match(each.value, *prepares)][::-1]
 
 
 def _with_loader(file: File, statement: cst.Assign, loader: str) -> cst.Module | None:

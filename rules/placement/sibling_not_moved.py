@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import libcst as cst
 
@@ -42,12 +43,12 @@ class SiblingNotMoved(OperandRule):
         """Report an operand that was in scope, and not moved, where a function moved its peer or another tensor."""
         beside = next(_moved_beside(ctx), None)
         if beside is not None:
-            where = f"{beside.file.path}:{beside.file.line_of(beside.moved)}"
+            where = beside.file.place_of(beside.moved).shown
             return f"{ctx.name} stayed on {ctx.operand.device} in {where}, where `{beside.sibling}` was moved."
         twin = next(_twins(ctx), None)
         if twin is not None:
-            where = f"{twin.site.file.path}:{twin.site.file.line_of(twin.node)}"
-            shown, moved = twin.site.file.code(twin.node), twin.site.file.code(twin.move)
+            file = twin.site.file
+            where, shown, moved = file.place_of(twin.node).shown, file.code(twin.node), file.code(twin.move)
             return f"{ctx.name} comes from `{shown}` in {where}, beside `{moved}`, and was not moved."
         other = ctx.view_peer()
         place = _sibling_moved(ctx, other)
@@ -129,16 +130,18 @@ def _twins(ctx: Context) -> Iterator[Twin]:
     used = [(site, node) for site in ctx.uses() for text in site.expressions for node in site.occurrences(text)[:1]]
     for site, node in (*made, *reversed(used)):
         file = site.file
-        if not isinstance(node, cst.Call | cst.Attribute):
-            continue
-        for each in file.within(site.function or file.module, cst.Call):
-            if not is_move(each) or not _is_alike(file, node, each):
-                continue
-            device = device_text(each)
-            is_around = all(loop in file.loops_around(each) for loop in file.loops_around(node))
-            if is_around and device not in ("", '"cpu"', "'cpu'") and is_bound(file, node, device):
-                yield Twin(site, node, each)
-                break
+        if isinstance(node, cst.Call | cst.Attribute):
+            calls = file.within(site.function or file.module, cst.Call)
+            moves = (each for each in calls if is_move(each) and _is_alike(file, node, each))
+            twins = (each for each in moves if _could_be_moved_so(file, node, each))
+            yield from (Twin(site, node, each) for each in islice(twins, 1))
+
+
+def _could_be_moved_so(file: File, node: cst.CSTNode, move: cst.Call) -> bool:
+    """Return whether a node is reached whenever a move is, and can read the device to which that goes."""
+    device = device_text(move)
+    is_around = all(loop in file.loops_around(move) for loop in file.loops_around(node))
+    return is_around and device not in ("", '"cpu"', "'cpu'") and is_bound(file, node, device)
 
 
 def _is_alike(file: File, node: cst.Call | cst.Attribute, move: cst.Call) -> bool:
