@@ -8,10 +8,10 @@ import torch
 import torch.cuda.nvtx as nvtx
 
 from ...patching import replace
+from ..kernels import fourier
 
 _CUDA = "12.8"
 _CUDNN = 91002
-_PLANS = 4096  # of cuFFT, kept for each GPU (ATen/native/cuda/CuFFTPlanCache.h)
 
 
 class _Ranges:
@@ -43,22 +43,22 @@ class _Ranges:
         """Mark nothing."""
 
 
+def _resize_plans(index: int, size: int) -> None:
+    if size < 0:
+        raise RuntimeError(f"cuFFT plan cache size must be non-negative, but got {size}")
+    fourier.limits[index] = size
+    fourier.trim_plans(index)
+
+
 def _install_plans() -> None:
-    """Patch the caches of cuFFT's plans, which stay empty, and keep their size (CuFFTPlanCache.h)."""
+    """Patch the caches of cuFFT's plans (CuFFTPlanCache.h)."""
     backends: Any = torch.backends.cuda
-    sizes: dict[int, int] = {}
     made = backends.cuFFTPlanCacheAttrContextProp
     fixed = vars(backends.cuFFTPlanCache)["size"].setter
-
-    def resize(index: int, size: int) -> None:
-        if size < 0:
-            raise RuntimeError(f"cuFFT plan cache size must be non-negative, but got {size}")
-        sizes[index] = size
-
-    most = made(lambda index: sizes.get(index, _PLANS), resize)
-    replace(backends.cuFFTPlanCache, "size", made(lambda index: 0, fixed))
+    most = made(lambda index: fourier.limits.get(index, fourier.MOST_PLANS), _resize_plans)
+    replace(backends.cuFFTPlanCache, "size", made(lambda index: len(fourier.plans.get(index, ())), fixed))
     replace(backends.cuFFTPlanCache, "max_size", most)
-    replace(backends.cuFFTPlanCache, "clear", lambda self: None)
+    replace(backends.cuFFTPlanCache, "clear", lambda self: fourier.plans.pop(self.device_index, None) and None)
 
 
 def install() -> None:
