@@ -14,6 +14,12 @@ from ...patching import replace
 from ..accelerators import memory
 from . import memory_history, pools
 
+# What `use_mem_pool` calls, by the names of one release or another.
+_OF_POOLS = (
+    "beginAllocateToPool", "beginAllocateCurrentThreadToPool", "beginAllocateCurrentStreamToPool", "endAllocateToPool",
+    "endAllocateCurrentStreamToPool", "releasePool",
+)  # fmt: skip
+
 
 def _snapshot(pool: Any = None, *args: Any) -> dict[str, Any]:
     wanted, traced = (tuple(pool[:2]), (*pool, True)[2]) if pool is not None else ((0, 0), True)
@@ -42,6 +48,7 @@ def _answers() -> dict[str, Any]:
         "getArchFlags": functools.partial(_give, "sm_80"),
         "canDeviceAccessPeer": lambda one, two: one != two, "allocationTraceback": nothing,
         "beginAllocateToPool": pools.begin, "beginAllocateCurrentThreadToPool": pools.begin,
+        "beginAllocateCurrentStreamToPool": pools.begin, "endAllocateCurrentStreamToPool": pools.end,
         "endAllocateToPool": pools.end, "releasePool": nothing, "isCurrentStreamCapturing": captures.capturing,
     }  # fmt: skip
     return answers
@@ -61,5 +68,5 @@ def install() -> None:
     for name, answer in _answers().items():
         replace(torch._C, f"_cuda_{name}", answer, add=True)
     replace(torch.cuda.graphs, "_cuda_isCurrentStreamCapturing", captures.capturing)
-    for name in ("beginAllocateToPool", "beginAllocateCurrentThreadToPool", "endAllocateToPool", "releasePool"):
+    for name in _OF_POOLS:
         replace(torch.cuda.memory, f"_cuda_{name}", _answers()[name])

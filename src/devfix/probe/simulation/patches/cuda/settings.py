@@ -109,7 +109,6 @@ def _answers() -> dict[str, Callable[..., Any]]:
         "cuda_maybeExchangeDevice": devices.exchanging(),
         "cuda_isInBadFork": devices.forbidden,
         "cuda_getCompiledVersion": lambda: 12080,
-        "cuda_beginAllocateCurrentStreamToPool": lambda *args: None,
         "cuda_checkPoolLiveAllocations": lambda *args: True,
         "cuda_getCheckpointState": lambda *args: Allocator(),
         "cuda_setCheckpointPoolState": lambda *args: None,
