@@ -21,6 +21,14 @@ def packed(sizes):
 def scaled(x):
     return torch.ones(x.shape) * x.mean().item()
 
+def worst(function, x=None):
+    x = torch.randn(2, 3) if x is None else x
+    least = torch.zeros(2, 3, device=x.device)
+    return torch.maximum(function(x), least)
+
+def worst_on_the_host(function, x):
+    return torch.maximum(function(x), torch.zeros(2, 3))
+
 class Cells(nn.Module):
     def __init__(self):
         super().__init__()
@@ -43,7 +51,7 @@ class Added(nn.Module):
 TESTS = """
 import torch
 from torch import nn
-from library import Added, Cells, packed, rows, scaled
+from library import Added, Cells, packed, rows, scaled, worst, worst_on_the_host
 
 x = torch.ones(2, 3)
 
@@ -58,6 +66,16 @@ def test_gradient():
     given = rows(2).requires_grad_()
     Added()(given, y=rows(2)).sum().backward()
     assert given.grad.shape == (2, 3)
+
+def test_module_in_a_function_of_the_suite():
+    linear = nn.Linear(3, 3)
+    worst(lambda x: linear(x) + 1)
+
+def test_tensor_in_a_function_of_the_suite():
+    worst(lambda given: given * x)
+
+def test_function_with_a_tensor():
+    worst_on_the_host(lambda given: given * 2, x)
 
 def test_asked_for():
     added = Added().cpu()
@@ -80,6 +98,6 @@ def test_arguments_that_helpers_made(pytester: pytest.Pytester) -> None:
     told = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
     came = {each["test"].partition("::test_")[2]: each for each in told if "result" in each}
     failed = {name: each["at"] for name, each in came.items() if each["result"] != "passed"}
-    assert failed == {"state_of_a_packed_sequence": "library.py:22"}
+    assert failed == {"state_of_a_packed_sequence": "library.py:30", "function_with_a_tensor": "library.py:20"}
     shown = {name: [each["function"] for each in told["silent"]] for name, told in came.items() if told["silent"]}
     assert shown == {"left_by_a_call_with_tensors_on_a_gpu": ["scaled"]}

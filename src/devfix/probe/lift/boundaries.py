@@ -61,6 +61,7 @@ class Creation:
 
 
 _creations: dict[int, Creation] = {}  # by the moment
+mixed: set[Token] = set()  # calls that have handed tensors of the host to a function of the suite, which moved them
 
 
 def note(made: Any, frame: FrameType) -> None:
@@ -134,6 +135,7 @@ def _is_made_for_device(frame: FrameType) -> bool:
 def forget() -> None:
     """Forget the calls of a test that has ended."""
     _creations.clear()
+    mixed.clear()
 
 
 def boundary(frame: FrameType | None) -> FrameType | None:
@@ -168,6 +170,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         return ""
     if strays and builds_of_modules(call):
         return "a module"  # on a GPU, to the constructor of one that is on the host until it is built
+    if strays and token(call) in mixed:
+        return "a function that works on a GPU, and no tensor there"
     for stray in strays:
         moment = records.creation_moment(stray)
         known = None if moment is None else _creations.get(moment)

@@ -6,6 +6,7 @@ it. What a call has left on the host although it was given tensors on a GPU stay
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from ...simulation.patching import undo_with
 from .. import boundaries, devices, modules
 from ..given import Given
+from . import mixtures
 
 
 def _move_arguments(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -23,6 +25,7 @@ def _move_arguments(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         return args, kwargs
     if {each.device for each in modules.tensors_of(module)} != {devices.target()}:
         return args, kwargs
+    mixtures.note_callback(sys._getframe(1))
     return tree_map(_move, args, is_leaf=_is_packed), tree_map(_move, kwargs, is_leaf=_is_packed)
 
 

@@ -48,6 +48,7 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
         return hooks.FAILED
     if any(isinstance(each, torch.Tensor) and devices.is_lacking(each.dtype) for each in tree_leaves((args, kwargs))):
         return hooks.FAILED
+    note_callback(sys._getframe(1))
     Smoothed.count += 1
     return run_on(_place(args), func, args, kwargs)
 
@@ -75,6 +76,20 @@ def _of_earlier(frame: FrameType, values: Any) -> list[torch.Tensor]:
         for each, creation in made
         if creation is not None and creation.given == Given.GPU and creation.token != now
     ]
+
+
+def note_callback(frame: FrameType | None) -> None:
+    """Note that a function of the suite moves what it was given on the host, if the code under test has called it.
+
+    That call goes on with results on a GPU, where a user would have given it tensors there.
+    """
+    while frame is not None and kind_of(frame.f_code) != Whose.TEST:
+        frame = frame.f_back
+    while frame is not None and kind_of(frame.f_code) != Whose.CODE:
+        frame = frame.f_back
+    call = boundaries.boundary(frame)
+    if call is not None:
+        boundaries.mixed.add(boundaries.token(call))
 
 
 def _is_past(frame: FrameType | None) -> bool:
