@@ -18,6 +18,15 @@ def rows(count):
 def packed(sizes):
     return pack_padded_sequence(torch.randn(max(sizes), len(sizes), 3), sizes, enforce_sorted=False)
 
+def angles(count, device=None):
+    return torch.rand(count, 3, device=device)
+
+def shifted_angles(count, device=None):
+    return torch.rand(count, 3, device=device) + torch.ones(3)
+
+def doubled(angles, device=None):
+    return torch.cat([angles, torch.zeros(angles.shape)])
+
 def scaled(x):
     return torch.ones(x.shape) * x.mean().item()
 
@@ -51,7 +60,7 @@ class Added(nn.Module):
 TESTS = """
 import torch
 from torch import nn
-from library import Added, Cells, packed, rows, scaled, worst, worst_on_the_host
+from library import Added, Cells, angles, doubled, packed, rows, scaled, shifted_angles, worst, worst_on_the_host
 
 x = torch.ones(2, 3)
 
@@ -77,6 +86,15 @@ def test_tensor_in_a_function_of_the_suite():
 def test_function_with_a_tensor():
     worst_on_the_host(lambda given: given * 2, x)
 
+def test_helper_that_takes_a_device():
+    assert angles(2).is_cuda and not angles(2, device="cpu").is_cuda
+
+def test_helper_that_drops_its_device():
+    shifted_angles(2)
+
+def test_what_is_made_by_a_helper_with_a_device():
+    doubled(angles(2))
+
 def test_asked_for():
     added = Added().cpu()
     assert not added(rows(2), rows(2)).is_cuda
@@ -98,6 +116,11 @@ def test_arguments_that_helpers_made(pytester: pytest.Pytester) -> None:
     told = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
     came = {each["test"].partition("::test_")[2]: each for each in told if "result" in each}
     failed = {name: each["at"] for name, each in came.items() if each["result"] != "passed"}
-    assert failed == {"state_of_a_packed_sequence": "library.py:30", "function_with_a_tensor": "library.py:20"}
+    assert failed == {
+        "state_of_a_packed_sequence": "library.py:39",
+        "function_with_a_tensor": "library.py:29",
+        "helper_that_drops_its_device": "library.py:15",
+        "what_is_made_by_a_helper_with_a_device": "library.py:18",
+    }
     shown = {name: [each["function"] for each in told["silent"]] for name, told in came.items() if told["silent"]}
     assert shown == {"left_by_a_call_with_tensors_on_a_gpu": ["scaled"]}

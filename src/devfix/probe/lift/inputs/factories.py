@@ -12,7 +12,7 @@ from torch.compiler import is_compiling
 from ...simulation.patching import ANY_SIGNATURE, replace, wrap
 from .. import boundaries, devices
 from ..whose import Whose, asks, works_for_test
-from . import generators
+from . import generators, left_out_devices
 
 _NEW = (
     "zeros", "ones", "full", "empty", "arange", "range", "linspace", "logspace", "eye", "rand", "randn", "randint",
@@ -39,6 +39,8 @@ def _make_on_gpu(original: Any) -> Any:
             return original(*args, **kwargs)
         whose = asks(1)
         if whose == Whose.CODE:
+            if left_out_devices.is_handed_on(sys._getframe(1), kwargs) and not devices.has_own_default():
+                return original(*args, **{**kwargs, "device": devices.target()})
             made = original(*args, **kwargs)
             if not (args and isinstance(args[0], torch.Tensor)):  # that one was created elsewhere
                 boundaries.note(made, sys._getframe(1))
