@@ -103,7 +103,7 @@ def test_what_a_rule_prints_and_raises_is_shown_with_its_case(bench: Bench, tmp_
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("return each.blame", "return each.blame", "`diagnose` blames nothing"),
+        ("return each.report", "return each.report", "`diagnose` blames nothing"),
         ("return None", "decline('on purpose')", "`diagnose` declines: on purpose"),
         (' and not each.moved_to("cpu"):', " and (each.moved_to('cpu') or True):", "`propose` yields no change"),
     ],

@@ -1,12 +1,14 @@
 """Trace the modules of PyTorch's own tests on a simulated GPU; print what differs from a trace on the CPU.
 
 Each module runs as it is, traced, traced and checked, saved and loaded, and moved to the CPU and back. What the CPU
-gives is computed before the world is entered. Printed as JSON: the differences, and how many runs there were.
+gives is computed before the world is entered. The argument is the number of samples of each module. Printed as JSON:
+the differences, and how many runs there were.
 """
 
 import inspect
 import io
 import json
+import sys
 import warnings
 from typing import Any
 
@@ -20,7 +22,7 @@ from devfix.probe.simulation import world
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 WAYS = ("as it is", "traced", "checked", "saved", "moved")
-MOST = 3  # samples of each module
+MOST = int(sys.argv[1])  # samples of each module
 
 
 def moved(value: Any, device: str) -> Any:
