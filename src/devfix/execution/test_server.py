@@ -13,7 +13,6 @@ from devfix.execution.runner import TracedRunner
 from devfix.execution.slots import Speculation
 from devfix.model import Run, World
 from devfix.process import child_environment
-from devfix.workspace import Worktrees
 
 TIMEOUT = 60.0  # seconds for a run of one test
 # The world, the changed files, the tests (paths from the root of the repository, or pytest ids), and whether a test's
@@ -26,8 +25,8 @@ class TestServer:
 
     __test__ = False
 
-    def __init__(self, observer: TracedRunner, worktrees: Worktrees) -> None:
-        self._program, self._worktrees = observer, worktrees
+    def __init__(self, observer: TracedRunner, scratch: Path) -> None:
+        self._program, self._scratch = observer, scratch
         self._own: PreforkServer | None = None
         self._branch: PreforkServer | None = None
         self._lock, self._is_closed = Lock(), False
@@ -35,7 +34,7 @@ class TestServer:
     @property
     def overlay(self) -> Path:
         """The folder from which tests import devfix."""
-        return import_folder(self._worktrees.scratch)
+        return import_folder(self._scratch)
 
     def observer(self) -> TracedRunner:
         """Return what runs tests, in a warm process if possible; the first call starts it, in the background."""
@@ -77,7 +76,7 @@ class TestServer:
             if self._is_closed:
                 return warm
             if warm is None:
-                environment = {**child_environment(), "TMPDIR": str(observer.scratch or self._worktrees.scratch)}
+                environment = {**child_environment(), "TMPDIR": str(observer.scratch or self._scratch)}
                 limits = observer.limits.times(2)
                 warm = self._own = PreforkServer(observer.target.python, environment, limits=limits)
             if self._branch is None:

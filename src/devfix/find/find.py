@@ -113,7 +113,7 @@ def open_search(
         protected = borrowed if borrowed and can_protect(borrowed) else ()
         runner = TracedRunner(target, worktrees, tracked, None, protected, default_limits(), None, scratch)
         runner.plugin = plugin_folder(python, scratch)
-        server = cleanup.enter_context(closing(TestServer(runner, worktrees)))
+        server = cleanup.enter_context(closing(TestServer(runner, worktrees.scratch)))
         runner.warm_tests = server.warm
         server.warm()
         options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)

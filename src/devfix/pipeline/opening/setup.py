@@ -93,7 +93,7 @@ def open_session(
             observer.plugin = plugin_folder(python, worktrees.scratch)
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)
         observer.progress, observer.slots = shown, Slots(jobs)
-        test_server = cleanup.enter_context(closing(TestServer(observer, worktrees)))
+        test_server = cleanup.enter_context(closing(TestServer(observer, worktrees.scratch)))
         observer.warm_tests = test_server.warm
         session = Session(repository, config, worktrees, observer, commands, python_info.gpus, shown, test_server)
         session.has_fixed_gpus = options.gpus_in(config) is not None or (options.world_in(config) is WorldChoice.REAL)
