@@ -1,8 +1,7 @@
 """Memory of GPUs as it is taken and given back, tracked from the first time that a program asks for what needs it.
 
 That is a peak, a count of allocations, a limit, a pool, or the history. Tracking slows the creation of tensors down, so
-it does not start earlier. A storage counts until C++ frees it, which a
-weak reference to its Python object reports.
+it does not start earlier. A storage counts until C++ frees it, which a weak reference to its Python object reports.
 """
 
 from __future__ import annotations
