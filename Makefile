@@ -37,14 +37,14 @@ demo: $(READY) ## Repair a small program with two device bugs, on simulated GPUs
 fleet-demo: $(READY) ## Repair 20 programs of the corpus as 20 repositories of a fleet on this machine, and open the report
 	@$(BIN)/python benchmarks/fleet_demo.py
 
-test: $(READY) ## Check style, types and layers, and run what guards daily work: two minutes and a half
+test: $(READY) ## Check style, types and layers, and run what guards daily work: five minutes
 	@$(MAKE) --no-print-directory --jobs 2 lint test-daily
 
 # A third process, since tests wait for programs that they start.
 test-daily: $(READY)
 	@$(BIN)/python -m pytest --quiet -n 3 -m "not slow and not exhaustive"
 
-test-all: test test-pages test-slow ## The same, and the tests that start many programs: forty minutes
+test-all: test test-pages test-slow ## The same, and the tests that start many programs: three quarters of an hour
 
 test-pages: $(READY) ## Repair the cases on the rules' pages
 	@$(BIN)/python -m pytest --quiet -n 2 -m "not exhaustive" $(PAGES)

@@ -1,8 +1,8 @@
 """Parameters, buffers and layers of a moved module that the code under test has replaced by ones on the host.
 
 `p.data = torch.zeros(p.shape)` takes a parameter back to the CPU, and the next call of the module fails on a GPU; so
-does `self.table = nn.Embedding(size, 2)` in a method that resizes. Test
-code's first call would move it again: before that it is noted, as a result that the code under test leaves on the host.
+does `self.table = nn.Embedding(size, 2)` in a method that resizes. Test code's first call would move it again: before
+that it is noted, as a result that the code under test leaves on the host.
 """
 
 from __future__ import annotations
