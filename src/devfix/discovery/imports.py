@@ -46,6 +46,8 @@ class Imports:
         self.root, self.tracked = root, tracked
         self.libraries = Libraries(python, root, self._outside)
         self._modules: dict[str, Module] = {}
+        self._at_top: dict[str, str | None] = {}
+        self._imported_files: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def module(self, path: str) -> Module:
         """Return the imports of a file; none if it cannot be parsed, or after too many files."""
@@ -57,37 +59,52 @@ class Imports:
 
     def reaches_torch(self, path: str) -> bool:
         """Return whether a file imports torch, directly or through files of the repository."""
-        folder = PurePosixPath(path).parent
+        folder = path.rpartition("/")[0]
         seen, waiting = {path}, [path]
         while waiting and len(seen) <= _STEPS:
             current = waiting.pop(0)
             module = self.module(current)
             if self._brings_torch(module, folder):
                 return True
-            for target in self._targets(current, module, folder):
+            for target in self._targets(current, folder):
                 if target not in seen:
                     seen.add(target)
                     waiting.append(target)
         return False
 
-    def find(self, name: str, folder: PurePosixPath = _TOP) -> str | None:
+    def find(self, name: str, folder: str = "") -> str | None:
         """Return the file of a dotted name as a program in `folder` imports it, including "src" layouts."""
-        stem = name.replace(".", "/")
-        for start in dict.fromkeys((folder, _TOP, _TOP / "src")):
-            for candidate in (f"{stem}/__init__.py", f"{stem}.py"):
-                if (path := str(start / candidate)) in self.tracked:
-                    return path
-        return None
+        if name not in self._at_top:
+            self._at_top[name] = self._find_in("", name) or self._find_in("src", name)
+        # Most folders hold nothing by that name, and a repository has thousands of names and hundreds of programs.
+        beside = self._find_in(folder, name) if name.partition(".")[0] in self._beside.get(folder, ()) else None
+        return beside or self._at_top[name]
+
+    def _find_in(self, folder: str, name: str) -> str | None:
+        stem = f"{folder}/{name.replace('.', '/')}".lstrip("/")
+        return next((path for path in (f"{stem}/__init__.py", f"{stem}.py") if path in self.tracked), None)
+
+    @cached_property
+    def _beside(self) -> dict[str, set[str]]:
+        """The names that each folder has: those of its files without their suffix, and those of the folders in it."""
+        found: dict[str, set[str]] = {}
+        for path in self.tracked:
+            folder, _, name = path.rpartition("/")
+            found.setdefault(folder, set()).add(name.removesuffix(".py"))
+            while folder:
+                folder, _, name = folder.rpartition("/")
+                found.setdefault(folder, set()).add(name)
+        return found
 
     def reaches(self, path: str, targets: frozenset[str]) -> bool:
         """Return whether a file is one of `targets` or imports one, directly or through files of the repository."""
-        folder = PurePosixPath(path).parent
+        folder = path.rpartition("/")[0]
         seen, waiting = {path}, [path]
         while waiting and len(seen) <= _STEPS:
             current = waiting.pop(0)
             if current in targets:
                 return True
-            for target in self._targets(current, self.module(current), folder):
+            for target in self._targets(current, folder):
                 if target not in seen:
                     seen.add(target)
                     waiting.append(target)
@@ -98,11 +115,11 @@ class Imports:
         """The files that other files of the repository import."""
         found = set[str]()
         for path in self._python:
-            targets = self._targets(path, self.module(path), PurePosixPath(path).parent)
+            targets = self._targets(path, path.rpartition("/")[0])
             found.update(target for target in targets if target != path)
         return frozenset(found)
 
-    def _brings_torch(self, module: Module, folder: PurePosixPath) -> bool:
+    def _brings_torch(self, module: Module, folder: str) -> bool:
         if "torch" in module.tops:
             return True
         return any(self.find(name, folder) is None and self.libraries.brings_torch(name) for name in module.tops)
@@ -117,7 +134,7 @@ class Imports:
     def _outside(self) -> Iterator[str]:
         """Yield the imported top-level names that are not in the repository."""
         for path in self._python:
-            folder = PurePosixPath(path).parent
+            folder = path.rpartition("/")[0]
             yield from (name for name in self.module(path).tops if self.find(name, folder) is None)
 
     @cached_property
@@ -125,14 +142,23 @@ class Imports:
         """The folders that have an `__init__.py`."""
         return frozenset(path.rpartition("/")[0] for path in self.tracked if path.endswith("/__init__.py"))
 
-    def _targets(self, path: str, module: Module, folder: PurePosixPath) -> Iterator[str]:
-        for level, name in module.names:
-            start = PurePosixPath(path).parents[level - 1] if 0 < level <= path.count("/") + 1 else _TOP
-            dotted = ".".join([*start.parts, name] if name else start.parts) if level else name
-            parts = dotted.split(".") if dotted else []
-            # `import a.b.c` runs a, a.b and a.b.c; the last part of `from a.b import c` may be a module or not.
-            found = (self.find(".".join(parts[:end]), folder) for end in range(len(parts), 0, -1))
-            yield from filter(None, found)
+    def _targets(self, path: str, folder: str) -> tuple[str, ...]:
+        """Return the files of the repository that a file imports in a program of `folder`."""
+        if (path, folder) not in self._imported_files:
+            names = dict.fromkeys(name for each in self.module(path).names for name in _absolute(path, *each))
+            found = (self.find(name, folder) for name in names)
+            self._imported_files[path, folder] = tuple(dict.fromkeys(filter(None, found)))
+        return self._imported_files[path, folder]
+
+
+def _absolute(path: str, level: int, name: str) -> Iterator[str]:
+    """Yield the dotted names that an import of a file may run, the longest first.
+
+    `import a.b.c` runs a, a.b and a.b.c; the last part of `from a.b import c` may be a module or not.
+    """
+    start = PurePosixPath(path).parents[level - 1] if 0 < level <= path.count("/") + 1 else _TOP
+    parts = [*start.parts, *(name.split(".") if name else ())]
+    yield from (".".join(parts[:end]) for end in range(len(parts), 0, -1))
 
 
 def _parse(path: Path) -> Module:
