@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.callers import as_function, passed_values, with_passed_values
-from devfix.verification.objections.code import Code, Function, containing, functions, instances, mentions
+from devfix.verification.objections.callers import passed_values, with_passed_values
+from devfix.verification.objections.code import Code, Function, as_function, containing, functions, instances, mentions
 from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import is_of_numbers, kind_of, parameters

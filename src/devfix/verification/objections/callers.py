@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.code import Code, as_function, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import (
     Function,
@@ -232,13 +232,6 @@ def _calls_function(
         alias.asname or alias.name for each in imports for alias in each.names if alias.name.rpartition(".")[2] == stem
     }
     return isinstance(func, ast.Attribute) and ast.unparse(func.value) in modules
-
-
-def as_function(tree: ast.Module) -> Function:
-    """Return a module's top level as if it were a function, so that its names can be looked up."""
-    plain = [each for each in tree.body if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
-    arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return ast.FunctionDef(name="<module>", args=arguments, body=plain or [ast.Pass()], decorator_list=[])
 
 
 def of_overrides(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:

@@ -27,6 +27,7 @@ class Code:
         """Take changed contents, a function that reads other files, and one that searches files for texts."""
         self._files, self._read, self._containing = files, read, containing
         self._trees: dict[str, ast.Module | None] = {}
+        self._calling: dict[str, dict[str, list[Function]]] = {}
 
     def trees(self, *texts: str) -> Iterator[tuple[str, ast.Module]]:
         """Yield the path and the syntax tree of each Python file that contains one of some texts."""
@@ -36,6 +37,14 @@ class Code:
             tree = self.tree(path)
             if tree is not None:
                 yield path, tree
+
+    def callers(self, function: Function) -> Iterator[tuple[str, Function]]:
+        """Yield the functions that call one of a function's name, and the modules that do, each with its file."""
+        text = f".{function.name}(" if is_method(function) else f"{function.name}("
+        for path, tree in self.trees(text):
+            if path not in self._calling:
+                self._calling[path] = _calling(tree)
+            yield from ((path, each) for each in self._calling[path].get(function.name, ()))
 
     def committed_tree(self, path: str) -> ast.Module | None:
         """Return the syntax tree of a file as it is in the repository, without the changes; None if it has none."""
@@ -104,17 +113,44 @@ class Code:
 def functions(tree: ast.AST) -> Iterator[tuple[str, Function | None, ast.AST]]:
     """Yield each node of a tree with the name of its class ("" if none) and its function (None if none)."""
 
-    def below(node: ast.AST, owner: str, function: Function | None) -> Iterator[tuple[str, Function | None, ast.AST]]:
-        for child in ast.iter_child_nodes(node):
-            yield owner, function, child
-            if isinstance(child, ast.ClassDef):
-                yield from below(child, child.name, None)
-            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield from below(child, owner, child)
-            else:
-                yield from below(child, owner, function)
+    waiting: list[tuple[str, Function | None, ast.AST]] = [("", None, tree)]
+    while waiting:
+        owner, function, node = waiting.pop()
+        if node is not tree:
+            yield owner, function, node
+        if isinstance(node, ast.ClassDef):
+            owner, function = node.name, None
+        elif isinstance(node, Function):
+            function = node
+        waiting.extend((owner, function, child) for child in reversed([*ast.iter_child_nodes(node)]))
 
-    return below(tree, "", None)
+
+def as_function(tree: ast.Module) -> Function:
+    """Return a module's top level as if it were a function, so that its names can be looked up."""
+    plain = [each for each in tree.body if not isinstance(each, Definition)]
+    arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.FunctionDef(name="<module>", args=arguments, body=plain or [ast.Pass()], decorator_list=[])
+
+
+def is_method(function: Function) -> bool:
+    """Return whether a function is called on an object or a class, as the name of its first parameter says."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    return bool(given) and given[0].arg in ("self", "cls")
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the last part of the name by which a function is called; "" if it has none."""
+    func = call.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def _calling(tree: ast.Module) -> dict[str, list[Function]]:
+    """Return the functions of a file, and its top level, by the names of what they call."""
+    found: dict[str, list[Function]] = {}
+    for function in (as_function(tree), *(each for _, _, each in functions(tree) if isinstance(each, Function))):
+        for name in {called_name(each) for each in ast.walk(function) if isinstance(each, ast.Call)}:
+            found.setdefault(name, []).append(function)
+    return found
 
 
 def instances(tree: ast.Module, family: frozenset[str]) -> frozenset[str]:

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.verification.objections.callers import as_function
-from devfix.verification.objections.code import Code, Function, functions, module_of
+from devfix.verification.objections.code import Code, Function, as_function, functions, module_of
 
 _GENERATING = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s"})  # of dataclasses and attrs
 _COPYING = frozenset({"replace", "_replace", "evolve"})

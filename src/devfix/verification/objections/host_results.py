@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.callers import as_function
-from devfix.verification.objections.code import Code, Function, functions
+from devfix.verification.objections.code import Code, Function, as_function, functions
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.stored_devices import device_of
 from devfix.verification.objections.value_kinds import parameters

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import MODULE_NAMES
-from devfix.verification.objections.callers import as_function
-from devfix.verification.objections.code import Code, Function, functions, instances
+from devfix.verification.objections.code import Code, Function, as_function, functions, instances
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 

@@ -9,8 +9,7 @@ from typing import TypeGuard
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
-from devfix.verification.objections.callers import as_function
-from devfix.verification.objections.code import Code, Function, functions, instances
+from devfix.verification.objections.code import Code, Function, as_function, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.stored_devices import device_of
 
@@ -59,7 +58,7 @@ def of_saved(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
         return
     tree = code.committed_tree(what.path) if is_dropped else code.tree(what.path)
     around = what.function or (as_function(tree) if tree is not None else None)
-    found = _find_writes(what.path, around, _Kept(what.node), code, _DEPTH) if around else ()
+    found = _find_writes(what.path, around, _Kept(what.node), code) if around else ()
     for path, call, shown in [*found, *(_written_of_object(what, code) if tree is not None else ())]:
         strength, reason = _read_elsewhere(path, call, is_dropped, code)
         if strength:
@@ -122,22 +121,24 @@ def _is_of_module(what: Introduced) -> bool:
     )
 
 
-def _find_writes(
-    path: str, function: Function, kept: _Kept, code: Code, depth: int
-) -> Iterator[tuple[str, ast.Call, str]]:
+def _find_writes(path: str, function: Function, kept: _Kept, code: Code) -> Iterator[tuple[str, ast.Call, str]]:
     """Yield the calls that write to a file what a function keeps, and what it returns: file, call, and what it is."""
-    kept = _follow_kept(function, kept)
-    for each in ast.walk(function):
-        if _writes(each) and (value := _first(each)) is not None and _is_still_kept(value, each, function, kept):
-            yield path, each, _kept_part(value, kept)
-    results = [each.value for each in ast.walk(function) if isinstance(each, ast.Return) and kept.has(each.value)]
-    for file, tree in code.trees(f"{function.name}(") if results and depth else ():
-        callers = [as_function(tree), *(each for _, _, each in functions(tree) if isinstance(each, Function))]
-        for caller in callers:
-            names = frozenset(
-                name for value in results for name in _names_of_result(caller, function.name, value, kept)
-            )
-            yield from _find_writes(file, caller, _Kept(None, names), code, depth - 1) if names else ()
+    found, seen = [(path, function, kept)], set[tuple[Function, frozenset[str]]]()
+    for depth in reversed(range(_DEPTH + 1)):
+        callers = []
+        for file, around, given in found:
+            held = _follow_kept(around, given)
+            for call, value in _writing_calls(around):
+                if _is_still_kept(value, call, around, held):
+                    yield file, call, _kept_part(value, held)
+            returned = (each.value for each in ast.walk(around) if isinstance(each, ast.Return))
+            results = [each for each in returned if held.has(each)]
+            for place, caller in code.callers(around) if results and depth else ():
+                names = frozenset(_names_of_results(caller, around.name, results, held))
+                if names and (caller, names) not in seen:
+                    seen.add((caller, names))
+                    callers.append((place, caller, _Kept(None, names)))
+        found = callers
 
 
 def _follow_kept(function: Function, kept: _Kept) -> _Kept:
@@ -164,18 +165,20 @@ def _kept_targets(target: ast.expr, value: ast.expr, kept: _Kept) -> Iterator[st
         yield ast.unparse(target)
 
 
-def _names_of_result(caller: Function, name: str, value: ast.expr | None, kept: _Kept) -> Iterator[str]:
-    """Yield the expressions by which a caller of a function has what is kept of its result, `value`."""
+def _names_of_results(caller: Function, name: str, results: list[ast.expr | None], kept: _Kept) -> Iterator[str]:
+    """Yield the expressions by which a caller of a function has what is kept of its results."""
     for each in ast.walk(caller):
         call = each.value if isinstance(each, ast.Assign) else each
-        if not isinstance(call, ast.Call) or ast.unparse(call.func).rpartition(".")[2] != name:
+        if not isinstance(call, ast.Call) or called_name(call) != name:
             continue
-        if not isinstance(value, ast.Tuple):
-            yield ast.unparse(call)
-        for target in each.targets if isinstance(each, ast.Assign) else ():
-            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-                pairs = zip(target.elts, value.elts, strict=True)
-                yield from (ast.unparse(one) for one, other in pairs if kept.has(other))
+        for value in results:
+            if not isinstance(value, ast.Tuple):
+                yield ast.unparse(call)
+                continue
+            for target in each.targets if isinstance(each, ast.Assign) else ():
+                if isinstance(target, ast.Tuple) and len(target.elts) == len(value.elts):
+                    pairs = zip(target.elts, value.elts, strict=True)
+                    yield from (ast.unparse(one) for one, other in pairs if kept.has(other))
 
 
 def _passes_on(call: ast.Call) -> bool:
