@@ -185,3 +185,14 @@ def test_what_selects_nothing_is_wrong_usage(tmp_path: Path) -> None:
     assert done.returncode == 2 and "--select shifted: no test is named so" in done.stderr, done.stderr
     done = subprocess.run(command(root / "tests" / "test_a.py"), capture_output=True, text=True)
     assert done.returncode == 2 and "test_a.py: a file; to search its tests alone: devfix find --select" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_suite_that_cannot_begin_is_told_apart_from_a_selection_of_nothing(tmp_path: Path) -> None:
+    root = searched_repository(tmp_path, a=FINDS)
+    write(root, {"tests/conftest.py": 'raise RuntimeError("no settings")\n'})
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message=conftest")
+    told = find(root, "--no-silent", "--select", "tests")
+    assert (told["tests"], told["findings"]) == (0, [])
+    assert told["notes"] == ["pytest ran none of the tests: RuntimeError: no settings"]

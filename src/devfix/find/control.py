@@ -57,7 +57,7 @@ def _last_said(output: str) -> str:
     """Return what pytest gave up for: the exception of a hook of the suite's, else the last line."""
     lines = [line for line in output.splitlines() if line.strip()]
     raised = [line.removeprefix(_OF_HOOK).strip() for line in lines if line.startswith(_OF_HOOK)]
-    return (raised or lines or [""])[-1].strip()
+    return (raised or lines or [""])[-1].removeprefix("E ").strip()
 
 
 def _most_common(reasons: Iterable[str]) -> str:

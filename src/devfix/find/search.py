@@ -34,6 +34,7 @@ from devfix.workspace import Repository
 
 CPU = World("cpu")
 LIFTED, TWICE = "lifted", "--lift-twice"
+_NONE_COLLECTED = 5  # as pytest says by its exit code; another one says that it could not begin
 _HIDDEN = 3  # runs that go past what is known
 _LEAST, _LEAST_SHARE = 20.0, 0.15  # seconds, and share of the budget, that are left for a further round of tests
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
@@ -89,7 +90,10 @@ class Search:
     @property
     def has_no_tests(self) -> bool:
         """True if pytest had the time to collect the tests, and none was to be run."""
-        return self.left > 0 and not self.left_out and not (self.control.results or self.control.collection)
+        if self.left <= 0 or self.left_out or self.control.results or self.control.collection:
+            return False
+        runs = (each.control.run for each in self.coverage.values())
+        return all(run is None or run.exit_code in (0, _NONE_COLLECTED) for run in runs)
 
     def look(self, suite: Suite, share: float = 1.0) -> None:
         """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has.
