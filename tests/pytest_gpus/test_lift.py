@@ -125,6 +125,15 @@ def test_legacy_constructors():
     assert isinstance(torch.ones(1), torch.FloatTensor)
     assert torch.ones(1).type(torch.LongTensor).dtype is torch.int64
 
+@pytest.mark.parametrize("kind", ["torch.DoubleTensor", torch.DoubleTensor])
+def test_default_types(kind):
+    torch.set_default_tensor_type(kind)
+    try:
+        assert (torch.ones(1).dtype, torch.Tensor([1.0]).dtype) == (torch.float64, torch.float64)
+        assert torch.ones(1).is_cuda
+    finally:
+        torch.set_default_tensor_type(torch.FloatTensor)
+
 def test_arrays_and_files(tmp_path):
     torch.save(WHOLE, tmp_path / "x")
     assert torch.load(tmp_path / "x").is_cuda and torch.from_numpy(np.ones(2)).is_cuda
@@ -251,7 +260,7 @@ def suite(pytester: pytest.Pytester, **files: str) -> None:
 def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     suite(pytester, test_makes=MAKES.replace("{gpu}", "0"))
     done = run(pytester, "--lift", "--world", "simulated", "--doctest-modules")
-    done.assert_outcomes(passed=18)
+    done.assert_outcomes(passed=20)
     done.stdout.fnmatch_lines(["devfix: a world with 1 simulated GPU; what tests create is on cuda:0"])
 
 
@@ -259,7 +268,7 @@ def test_what_tests_make_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
 def test_on_two_gpus_it_lies_on_the_second(pytester: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     suite(pytester, test_makes=MAKES.replace("{gpu}", "1"))
-    run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=17)
+    run(pytester, "--lift", "--gpus", "2", "--world", "simulated", "-n", "1").assert_outcomes(passed=19)
 
 
 @pytest.mark.slow

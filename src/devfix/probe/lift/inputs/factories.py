@@ -113,6 +113,25 @@ def _type(original: Any) -> Any:
     return type_
 
 
+def _set_default_type(original: Any) -> Any:
+    """Let a type that test code names be the one of PyTorch, which alone can be the default."""
+
+    def set_default_tensor_type(kind: Any) -> None:
+        original(f"torch.{kind.__name__}" if hasattr(kind, "_devfix_original") else kind)
+
+    return set_default_tensor_type
+
+
+def _import_type(original: Any) -> Any:
+    """Find PyTorch's own type by its name: `set_default_tensor_type("torch.DoubleTensor")` looks it up."""
+
+    def _import_dotted_name(name: str) -> Any:
+        found = original(name)
+        return getattr(found, "_devfix_original", found)
+
+    return _import_dotted_name
+
+
 def _constructor(original: Any) -> Any:
     def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(cls, *args, **kwargs)
@@ -140,4 +159,6 @@ def install() -> None:
         original = getattr(torch, name)
         replace(torch, name, _legacy(original, original.dtype, name))
     wrap(torch.Tensor, "type", _type)
+    wrap(torch, "set_default_tensor_type", _set_default_type)
+    wrap(torch, "_import_dotted_name", _import_type)
     replace(torch.Tensor, "__new__", _constructor(torch.Tensor.__new__), add=True)
