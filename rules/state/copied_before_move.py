@@ -41,7 +41,7 @@ class CopiedBeforeMove(EvidenceRule[Copied]):
 
     def describe(self, ctx: Context, found: Copied) -> str:
         """Report a copy of what a module holds, made by a statement above the one that moves the module."""
-        moved = found.site.file.code(found.block.body[found.moved]).strip()
+        moved = found.site.file.code(found.site.statement or found.site.node).strip()
         return (
             f"{ctx.name} was copied from a module on {ctx.operand.device} before `{moved}` moved that in"
             f" {found.site.place.shown}."
@@ -55,7 +55,7 @@ class CopiedBeforeMove(EvidenceRule[Copied]):
 
 def _copied_above(ctx: Context, site: CallSite) -> Copied | None:
     """Return the statement that copies a module's weights, between its last assignment and the call that moves it."""
-    line, name = site.statement, site.receiver
+    line, name = _moving(site)
     block = site.file.parent(line) if line is not None and site.line is not None else None
     if not isinstance(name, cst.Name) or not isinstance(block, cst.IndentedBlock | cst.Module):
         return None
@@ -67,6 +67,17 @@ def _copied_above(ctx: Context, site: CallSite) -> Copied | None:
     if copied is None or not site.file.find(body[copied], name.value):
         return None
     return Copied(site, block, copied, moved)
+
+
+def _moving(site: CallSite) -> tuple[cst.CSTNode | None, cst.BaseExpression | None]:
+    """Return the statement that moves a module, and the module; the loop and the list of one that moves each of it."""
+    line, name = site.statement, site.receiver
+    block = site.file.parent(line) if line is not None else None
+    loop = site.file.parent(block) if block is not None else None
+    is_each = isinstance(loop, cst.For) and name is not None and site.file.code(loop.target) == site.file.code(name)
+    if isinstance(loop, cst.For) and is_each and list(loop.body.body) == [line] and loop.orelse is None:
+        return loop, loop.iter
+    return line, name
 
 
 def _keeps(ctx: Context, site: CallSite, line: cst.CSTNode) -> bool:

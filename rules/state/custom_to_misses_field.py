@@ -5,6 +5,7 @@ import re
 import libcst as cst
 
 from devfix.sdk import (
+    CallSite,
     Changes,
     Context,
     Event,
@@ -74,12 +75,14 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
         file, own, title = site.file, f"self.{field}", f"Move `{field}` in `{site.place.function}` as well"
         if any(is_move(each) and code(remove_move(each)) == own for each in file.within(method, cst.Call)):
             return  # to another place than the others: `self.lengths.cpu()`
-        bare = [each for each in file.find(method, own) if isinstance(file.parent(each), cst.Arg)]
-        is_optional = not bracket and _may_be_none(file, method, field)
-        if bare and not bracket:
-            moved = _rename(site, sibling, own)
+        bare = [each for each in file.find(method, own) if _is_passed_on(file, each)]
+        is_optional, moved = not bracket and _may_be_none(file, method, field), _moved_as(site, sibling, own)
+        listed = [each for each in file.within(method) if sibling in _listed(each) and field not in _listed(each)]
+        if bare and not bracket and moved:
             moved = f"None if {own} is None else {moved}" if is_optional else moved
             yield from site.replace(dict.fromkeys(bare, expression(moved)), title)
+        elif len(listed) == 1 and not bare and not bracket and not is_optional:
+            yield from site.replace({listed[0]: _with_name(listed[0], field)}, title)
         else:
             is_module = ctx.operand.owner is not None and ctx.operand.owner.kind in ("parameter", "buffer")
             added = _add_statement(site, sibling, own, bracket + index, is_optional, is_module)
@@ -92,6 +95,44 @@ def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:
         if event.kind == "move":
             return next((place for place in event.places if place.owned and MOVER.search(place.function)), None)
     return None
+
+
+def _is_passed_on(file: File, node: cst.CSTNode) -> bool:
+    """Return whether a field is given on as it is: `Batch(self.ids)`, `new.ids = self.ids`."""
+    outer = file.parent(node)
+    return isinstance(outer, cst.Arg) or (isinstance(outer, cst.Assign) and outer.value is node)
+
+
+def _moved_as(site: CallSite, sibling: str, own: str) -> str:
+    """Return the move of a field, like that of its sibling; "" if the sibling is not moved by one that can be copied.
+
+    Fields may be moved by their names: `getattr(self, name).to(device)`.
+    """
+    moved = _rename(site, sibling, own)
+    if moved != site.file.code(site.node):
+        return moved
+    found = match(site.node, "getattr(self, $_).$MOVE($$$)")
+    method = site.node.func
+    if found is None or not isinstance(method, cst.Attribute) or not is_move(site.node):
+        return ""
+    return code(site.node.with_changes(func=method.with_changes(value=expression(own))))
+
+
+def _listed(node: cst.CSTNode) -> list[str]:
+    """Return the names that a list or tuple of plain texts has; none for other nodes."""
+    elements = [each.value for each in node.elements] if isinstance(node, cst.List | cst.Tuple) else []
+    texts = [each.raw_value for each in elements if isinstance(each, cst.SimpleString)]
+    return texts if len(texts) == len(elements) else []
+
+
+def _with_name(node: cst.CSTNode, name: str) -> cst.BaseExpression:
+    """Return a list or tuple of texts with one more, in the quotes of the last."""
+    assert isinstance(node, cst.List | cst.Tuple)
+    last = node.elements[-1]
+    assert isinstance(last.value, cst.SimpleString)
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    added = last.with_changes(value=cst.SimpleString(f"{last.value.quote}{name}{last.value.quote}"))
+    return node.with_changes(elements=[*node.elements[:-1], last.with_changes(comma=comma), added])
 
 
 def _rename(site: Site, sibling: str, name: str) -> str:

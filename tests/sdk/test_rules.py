@@ -218,3 +218,41 @@ def test_another_tensor_takes_the_place_of_the_operand_that_follows_it() -> None
     followed = context(scope=[other]).follow(other)
     assert (followed.name, followed.operand.shape, followed.peer.device) == ("`table`", (5,), "cuda:0")
     assert followed.view_peer().name == "`x`"
+
+
+PROPERTY = """\
+class Net:
+    def __init__(self):
+        self._scale = zeros(3)
+
+    @property
+    def scale(self):
+        '''Return it.'''
+        return self._scale
+
+    @property
+    def doubled(self):
+        return 2 * self._scale
+
+    def f(self, x):
+        return x + self.scale
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "properties"),
+    [
+        (PROPERTY, ["self.scale"]),
+        (PROPERTY.replace("return self._scale", "log(self); return self._scale"), []),
+        (f"{PROPERTY}\nclass Net:\n    pass\n", []),
+    ],
+)
+def test_a_property_that_returns_an_attribute_is_a_name_of_it(code: str, properties: list[str]) -> None:
+    scope = [tensor("self._scale"), ScopeVariable("self", "module", "cpu", "Net")]
+    diagnosis, _ = meeting(code, "x + self.scale", "self._scale", scope=scope, function="Net.f")
+    files = {"main.py": code.encode()}
+    ctx = Context(diagnosis.failure, Sources(files.get, lambda texts: list(files)), diagnosis.finding)
+    (site,) = ctx.uses()
+    assert site.expressions == ("self._scale", *properties)
+    moved = [each.edits[0].after.decode() for each in site.move_argument()]
+    assert (code.replace("x + self.scale", "x + self.scale.to(x.device)") in moved) is bool(properties)

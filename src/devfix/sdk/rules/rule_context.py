@@ -212,7 +212,7 @@ class Context(FailureView):
         """Yield the editable places in the operand's history, its creation first, its failing use last."""
         for fix_site in fix_sites(self.diagnosis):
             if not kinds or fix_site.kind in kinds:
-                yield from self._sites(fix_site)
+                yield from self._sites(replace(fix_site, expressions=self._with_properties(fix_site)))
 
     def uses(self) -> Iterator[Site]:
         """Yield the sites at which running frames pass the operand on, and the one that fails."""
@@ -277,6 +277,19 @@ class Context(FailureView):
     def failing_call(self, *names: str) -> CallSite | None:
         """Return the call at the failing location, with one of these last names if any are given."""
         return self.call_at(self.failure.at, *names)
+
+    def _with_properties(self, fix_site: FixSite) -> tuple[str, ...]:
+        """Return the names of the operand at a site, and the properties that return it: `net.scale` for `net._scale`.
+
+        No trace has a property's name, since to read one may run code of the program.
+        """
+        names, types = [*fix_site.expressions], {each.expression: each.type for each in fix_site.scope}
+        for whole, _, attribute in (each.rpartition(".") for each in fix_site.expressions):
+            classes = self.repository.classes(types[whole]) if types.get(whole) and attribute.isidentifier() else []
+            if len(classes) == 1:
+                found = self.repository.properties_returning(classes[0], attribute)
+                names += [f"{whole}.{each}" for each in found]
+        return tuple(dict.fromkeys(names))
 
     def _sites(self, fix_site: FixSite) -> Iterator[Site]:
         file = self.sources.file(fix_site.place)

@@ -134,6 +134,12 @@ class Repository:
                     every.setdefault(node.name.value, Definition(each.file, node))
         return every
 
+    def properties_returning(self, found: Definition, attribute: str) -> list[str]:
+        """Return the names of the properties of a class that only return an attribute of the object."""
+        text = f"return self.{attribute}"
+        every = self.properties(found).items()
+        return [name for name, each in every if [each.file.code(line) for line in _lines(each.node)] == [text]]
+
     def class_of(self, file: File, node: cst.CSTNode) -> Definition | str | None:
         """Return the class of what an expression holds, if the file constructs it; a full name if it is installed."""
         return self._class_of(file, node, _FOLLOWED)
@@ -235,6 +241,14 @@ class Repository:
 
 def _is_property(node: cst.FunctionDef) -> bool:
     return any(last_name(each.decorator) in ("property", "cached_property") for each in node.decorators)
+
+
+def _lines(node: cst.FunctionDef | cst.ClassDef) -> list[cst.CSTNode]:
+    """Return the statements of a body, without its docstring; several in one line are one each."""
+    lines: list[cst.CSTNode] = []
+    for each in node.body.body:
+        lines += each.body if isinstance(each, cst.SimpleStatementLine) else [each]
+    return lines[node.get_docstring() is not None :]
 
 
 Class = TypeVar("Class", bound=Hashable)

@@ -50,7 +50,8 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
     owner, stem = class_of(holder, what, failure) if what.kind == "call" and holder else ("", "")
     if not owner or not name.isidentifier():
         return
-    for each in _assignments(name, code.family(owner), code, constructed=True):
+    family = code.family(owner)
+    for each in _assignments(_stored_as(name, family, code), family, code, constructed=True):
         if each.strength == "strong":
             numbers = each.numbers and what.root
             yield Objection("strong", each.reason.replace(NO_TENSOR, f"which has no `.{what.name}`"), numbers)
@@ -59,6 +60,21 @@ def of_attributes(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
             problem = f"{given.path}:{given.line} gives `{ast.unparse(given.value)}` to the field `{name}`"
             numbers = what.root if is_of_numbers(given.value, given.function) else ""
             yield Objection("strong", f"{problem}, which has no `.{what.name}`", numbers)
+
+
+def _stored_as(name: str, family: frozenset[str], code: Code) -> str:
+    """Return the attribute in which the setter of a property keeps the tensor to which it converts what it is given.
+
+    Returns the name itself if there is no such setter.
+    """
+    for _, tree in code.trees(f"{name}.setter"):
+        for owner, function, node in functions(tree):
+            if owner not in family or function is None or function.name != name or not isinstance(node, ast.Assign):
+                continue
+            for target in node.targets:
+                if ast.unparse(target).startswith("self.") and kind_of(node.value, function) == "tensor":
+                    return ast.unparse(target).removeprefix("self.")
+    return name
 
 
 def _is_of_tensors(value: ast.expr, path: str, owner: str, function: Function | None, code: Code) -> bool:
