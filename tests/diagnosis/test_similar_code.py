@@ -75,3 +75,38 @@ def test_functions_of_other_libraries_with_the_name_of_a_factory_are_left_alone(
 def test_shows_nothing_after_a_line_that_was_only_inserted() -> None:
     after = BEFORE.replace(LINE, "    x = x.to(torch.float32)\n" + LINE, 1)
     assert changed(patch_of(BEFORE, after), {"m.py": after, "copy.py": COPY}) == []
+
+
+CLASSES = """import torch
+
+
+class First:
+    def __init__(self, net):
+        self.net = net
+
+    def noise(self, n):
+        return torch.zeros(n)
+
+
+class Second:
+    def noise(self, n):
+        return torch.ones(n)
+
+    def labels(self, n):
+        return torch.full((n, 1), 1.0)
+"""
+
+
+def test_shows_nothing_in_a_class_without_the_attribute_of_the_new_line() -> None:
+    after = CLASSES.replace("torch.zeros(n)", "torch.zeros(n, device=self.net.weight.device)", 1)
+    assert changed(patch_of(CLASSES, after), {"m.py": after}) == []
+    both = CLASSES.replace("class Second:\n", "class Second:\n    def __init__(self, net):\n        self.net = net\n\n")
+    after = both.replace("torch.zeros(n)", "torch.zeros(n, device=self.net.weight.device)", 1)
+    shown = [line for _, line in changed(patch_of(both, after), {"m.py": after})]
+    assert sorted(shown) == [
+        "return torch.full((n, 1), 1.0, device=self.net.weight.device)",
+        "return torch.ones(n, device=self.net.weight.device)",
+    ]
+    copied = both.replace("First", "Third").replace("self.net = net", "self.network = net")
+    files = {"m.py": after, "copy.py": copied}
+    assert not [path for path, _ in changed(patch_of(both, after), files) if path == "copy.py"]

@@ -19,6 +19,7 @@ from devfix.source import SourceError, check_syntax
 PLACES = 20  # at most, for one fix
 FILES = 200  # at most, parsed for copies of the faulty line
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")  # not an attribute, and not a keyword
+OWN = re.compile(r"\bself\.[^\W\d]\w*")
 Line = tuple[str, str]
 
 
@@ -68,7 +69,8 @@ def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
     for number, line in enumerate(lines):
         for old, new in pairs:
             names = set(NAME.findall(new)) - set(NAME.findall(old))
-            if line.strip() != old or not _binds(file, number + 1, names):
+            added = set(OWN.findall(new)) - set(OWN.findall(old))
+            if line.strip() != old or not _binds(file, number + 1, names, added):
                 continue
             text = "".join((*lines[:number], line.replace(old, new), *lines[number + 1 :]))
             after = text.encode(file.module.encoding)
@@ -79,10 +81,16 @@ def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
             yield Edit(path, number + 1, data, after)
 
 
-def _binds(file: File, line: int, names: set[str]) -> bool:
-    """Return whether every name is bound before a line runs, in its function or in the module."""
+def _binds(file: File, line: int, names: set[str], attributes: set[str]) -> bool:
+    """Return whether every name is bound before a line runs, and the class around it has every attribute."""
     node = file.root_at(SourceLocation(file.path, line, owned=True))
-    return node is not None and all(_knows(file, node, name) for name in names)
+    return node is not None and all(_knows(file, node, name) for name in names) and _has(file, node, attributes)
+
+
+def _has(file: File, node: cst.CSTNode, attributes: set[str]) -> bool:
+    """Return whether the class around a node uses all of some attributes of its object too."""
+    holder = file.class_of(node)
+    return not attributes or (holder is not None and all(file.find(holder, each) for each in attributes))
 
 
 def _knows(file: File, node: cst.CSTNode, name: str) -> bool:
@@ -114,7 +122,7 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
                 continue
             if _library(file, call) != library:
                 continue
-            if is_local(function, root) and is_bound(file, call, root):
+            if is_local(function, root) and is_bound(file, call, root) and _has(file, call, set(OWN.findall(value))):
                 found = file.edit(file.replace({call: add_keyword(call, "device", value)}))
                 if found:
                     yield found

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..counters import checksums, totals
-from ..inspection import histories, operands, scope
+from ..inspection import histories, operands, scope, stand_in
 from ..inspection.owners import Holdings, Looked
 from ..provenance import places, records
 from ..recipes import calls
@@ -32,8 +32,9 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
     if totals.is_active():
         failure["operator_totals"] = totals.export()  # code that reports the failure, as pytest does, computes too
     given = operands.arguments(func, args, kwargs) if func is not None else []
+    told = [(name, tensor, stand_in.argument_for(tensor, failure["frames"], frames)) for name, tensor in given]
     failure["op"] = operators.qualified_name(func)
-    failure["operands"] = _tell_operands(given, looked)
+    failure["operands"] = _tell_operands([found or (name, tensor) for name, tensor, found in told], looked)
     for operand, (argument, tensor) in zip(failure["operands"], given):  # noqa: B905
         operand["values"] = checksums.checksum_of(func, argument, tensor)
     summary = traceback.StackSummary.extract((frame, line) for frame, _, line in located)
