@@ -26,6 +26,7 @@ from devfix.sdk import (
     rewrite,
 )
 
+KEY = re.compile(r"""(.+)\[(["'])(\w+)\2\]""")
 MOVER = re.compile(r"\.(\w*_)?(to|cuda|apply|move)(_\w+)?$")
 
 
@@ -54,20 +55,22 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
                     move = _moved_by_method(binding.history) if holder == whole and sibling != field else None
                     if move is not None and binding.kind in kinds and binding.device != ctx.operand.device:
                         return f"{whole}.{field}", sibling, move
-        return None
+        return _forgotten_key(ctx)
 
     def describe(self, ctx: Context, found: tuple[str, str, SourceLocation]) -> str:
         """Report a field of an object whose other fields were moved by a method of its own."""
         field, sibling, place = found
-        return (
-            f"`{field}` stayed on {ctx.operand.device}: `{place.function}` ({place.shown}) moves"
-            f" `{sibling}` and forgets it."
-        )
+        method = re.sub(r"\.<locals>\.<\w+>$", "", place.function)  # not the comprehension in it
+        return f"`{field}` stayed on {ctx.operand.device}: `{method}` ({place.shown}) moves `{sibling}` and forgets it."
 
     def fix(self, ctx: Context, found: tuple[str, str, SourceLocation]) -> Changes:
         """Move it where the method passes it on unchanged, else by a statement after the sibling's."""
         name, sibling, place = found
         site = ctx.call_at(place)
+        if (key := KEY.fullmatch(name)) is not None and site is not None and site.function is not None:
+            lists, title = _lists_of(site, sibling, key[3]), f"Move `{key[3]}` in `{site.function.name.value}` as well"
+            yield from site.replace({each: _with_name(each, key[3]) for each in lists}, title)
+            return
         method = definition(site.file, site.place.function) if site is not None else None
         if site is None or not isinstance(method, cst.FunctionDef):
             return
@@ -87,6 +90,34 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
             is_module = ctx.operand.owner is not None and ctx.operand.owner.kind in ("parameter", "buffer")
             added = _add_statement(site, sibling, own, bracket + index, is_optional, is_module)
             yield from rewrite(file, added, title)
+
+
+def _forgotten_key(ctx: Context) -> tuple[str, str, SourceLocation] | None:
+    """Return the operand's name in a dictionary, the key of a value that was moved, and where: by a list of keys."""
+    for number, frame in enumerate(ctx.failure.frames):
+        names = {each.expression: KEY.fullmatch(each.expression) for each in frame.scope if each.kind == "tensor"}
+        own = [each.expression for each in ctx.operand.names if each.frame == number and each.relation == "same"]
+        for name, key in ((each, names.get(each)) for each in own):
+            for each in frame.scope if key is not None else ():
+                sibling = names.get(each.expression)
+                if key is None or sibling is None or sibling[1] != key[1] or each.device == ctx.operand.device:
+                    continue
+                moved = [event for event in each.history if event.kind == "move"]
+                for place in (place for event in moved[-1:] for place in event.places if place.owned):
+                    site = ctx.call_at(place)
+                    if site is not None and len(_lists_of(site, sibling[3], key[3])) == 1:
+                        return name, sibling[3], place
+    return None
+
+
+def _lists_of(site: CallSite, key: str, lacking: str) -> list[cst.CSTNode]:
+    """Return the lists of texts, in the function that moves a value, which have its key and lack another.
+
+    A key is looked for in them (`if key in ("ids", "mask")`): a loop over them would fail where a value is missing.
+    """
+    found = site.file.within(site.function) if site.function is not None else ()
+    asked = (each for each in found if isinstance(site.file.parent(each), cst.ComparisonTarget))
+    return [each for each in asked if key in _listed(each) and lacking not in _listed(each)]
 
 
 def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:
