@@ -80,7 +80,7 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
             return  # to another place than the others: `self.lengths.cpu()`
         bare = [each for each in file.find(method, own) if _is_passed_on(file, each)]
         is_optional, moved = not bracket and _may_be_none(file, method, field), _moved_as(site, sibling, own)
-        listed = [each for each in file.within(method) if sibling in _listed(each) and field not in _listed(each)]
+        listed = [each for each in file.within(method) if sibling in _texts(each) and field not in _texts(each)]
         if bare and not bracket and moved:
             moved = f"None if {own} is None else {moved}" if is_optional else moved
             yield from site.replace(dict.fromkeys(bare, expression(moved)), title)
@@ -117,7 +117,7 @@ def _lists_of(site: CallSite, key: str, lacking: str) -> list[cst.CSTNode]:
     """
     found = site.file.within(site.function) if site.function is not None else ()
     asked = (each for each in found if isinstance(site.file.parent(each), cst.ComparisonTarget))
-    return [each for each in asked if key in _listed(each) and lacking not in _listed(each)]
+    return [each for each in asked if key in _texts(each) and lacking not in _texts(each)]
 
 
 def _moved_by_method(history: tuple[Event, ...]) -> SourceLocation | None:
@@ -149,8 +149,8 @@ def _moved_as(site: CallSite, sibling: str, own: str) -> str:
     return code(site.node.with_changes(func=method.with_changes(value=expression(own))))
 
 
-def _listed(node: cst.CSTNode) -> list[str]:
-    """Return the names that a list or tuple of plain texts has; none for other nodes."""
+def _texts(node: cst.CSTNode) -> list[str]:
+    """Return the texts that a list or tuple of plain texts has; none for other nodes."""
     elements = [each.value for each in node.elements] if isinstance(node, cst.List | cst.Tuple) else []
     texts = [each.raw_value for each in elements if isinstance(each, cst.SimpleString)]
     return texts if len(texts) == len(elements) else []

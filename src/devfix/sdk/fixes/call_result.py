@@ -9,7 +9,7 @@ from itertools import dropwhile, islice
 
 import libcst as cst
 
-from devfix.model import Diagnosis
+from devfix.model import Diagnosis, is_in_place
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_operand
@@ -153,6 +153,43 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
     method = file.parent(node)
     call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
     return isinstance(call, cst.Call) and is_move(call) and device_text(call) == anchor
+
+
+def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode) -> list[str]:
+    """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
+
+    Of an index it is the attribute that is indexed. A name stands for an operand without one if what it holds now looks
+    like it: another thread may have bound the name since.
+    """
+    if site.kind != "use" or site.place.column is None:
+        return []
+    operand = blamed_operand(diagnosis)
+    found: list[cst.BaseExpression] = []
+    if isinstance(root, cst.BinaryOperation):
+        found = [{"self": root.left, "other": root.right}.get(operand.argument, root)]
+    elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
+        found = [{"self": root.left, "other": root.comparisons[0].comparator}.get(operand.argument, root)]
+    elif isinstance(root, cst.Subscript) and operand.argument == "self" and isinstance(root.value, cst.Attribute):
+        return [file.code(root.value)]  # a class's constant, which has no name in the scope: `Binarize.levels[index]`
+    elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
+        given = [each.value for each in root.args if not each.star]
+        receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
+        found = [each for each in (*receiver, *given) if is_on_device(file, each)]
+    calls = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
+    called: list[cst.BaseExpression] = [each for each in calls if not is_written_on(file, each)]
+    if not any(each.frame == site.frame for each in operand.names):
+        looks = ("tensor", operand.device, operand.shape)
+        alike = {each.expression for each in site.scope if (each.kind, each.device, each.shape) == looks}
+        called += [each for each in found if file.code(each) in alike]
+    return [file.code(called[0])] if len(called) == 1 else []
+
+
+def is_written_on(file: File, call: cst.BaseExpression) -> bool:
+    """Return whether the next call writes into the same tensor, not into a copy: `total.mul_(0.9)` before `.add_`."""
+    method = file.parent(call)
+    if not isinstance(call, cst.Call) or not isinstance(method, cst.Attribute) or method.value is not call:
+        return False
+    return is_in_place(last_name(call.func)) and is_in_place(method.attr.value)
 
 
 def _runs_at(file: File, value: cst.BaseExpression, root: cst.CSTNode) -> bool:

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation, is_in_place
+from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.attribute_copy import assign_locally
-from devfix.sdk.fixes.call_result import SAME_EVERYWHERE, is_on_device, move_at, occurrences
+from devfix.sdk.fixes.call_result import called_operand, is_on_device, is_written_on, move_at, occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.factories import FACTORIES
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
-from devfix.source import File, Sources, last_name
+from devfix.source import File, Sources
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.bound_names import is_bound, is_local
 from devfix.source.queries.loops import outside_loops
@@ -49,7 +49,7 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
         {f"{held.expression}.device" for held in peer.names if held.frame == site.frame} if peer is not None else set()
     )
     own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == site.frame}
-    unnamed = [] if own_names & set(named) else _called_operand(diagnosis, site, file, root)
+    unnamed = [] if own_names & set(named) else called_operand(diagnosis, site, file, root)
     updated = _updated_target(root)
     if updated is not None and file.code(updated) in site.expressions:
         anchors = device_expressions(diagnosis, site, file)
@@ -73,30 +73,6 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
             if beside:  # an operator refuses a list as long as one element of it is elsewhere
                 changes.sort(key=lambda each: each is not both)
             yield from (each for each in changes if each)
-
-
-def _called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode) -> list[str]:
-    """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
-
-    Of an index it is the attribute that is indexed.
-    """
-    if site.kind != "use" or site.place.column is None:
-        return []
-    argument = blamed_operand(diagnosis).argument
-    found: list[cst.BaseExpression] = []
-    if isinstance(root, cst.BinaryOperation):
-        found = [{"self": root.left, "other": root.right}.get(argument, root)]
-    elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
-        found = [{"self": root.left, "other": root.comparisons[0].comparator}.get(argument, root)]
-    elif isinstance(root, cst.Subscript) and argument == "self" and isinstance(root.value, cst.Attribute):
-        return [file.code(root.value)]  # a class's constant, which has no name in the scope: `Binarize.levels[index]`
-    elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
-        given = [each.value for each in root.args if not each.star]
-        receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
-        found = [each for each in (*receiver, *given) if is_on_device(file, each)]
-    called = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
-    called = [each for each in called if not _is_written_on(file, each)]
-    return [file.code(called[0])] if len(called) == 1 else []
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:
@@ -239,21 +215,13 @@ def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterato
     if isinstance(file.parent(calls[0]), cst.Expr):  # `noise.normal_()` is a statement: its result is not used
         return
     made = calls[0]
-    if _is_written_on(file, made) or (isinstance(made, cst.Call) and file.code(made.func) in ITERATORS):
+    if is_written_on(file, made) or (isinstance(made, cst.Call) and file.code(made.func) in ITERATORS):
         return
     if site.kind == "returned" and _is_unmovable(file, calls[0], source):
         return
     for anchor in device_expressions(diagnosis, site, file):
         before = _move_receiver(file, calls[0], anchor) if site.kind == "derived" else None
         yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
-
-
-def _is_written_on(file: File, call: cst.BaseExpression) -> bool:
-    """Return whether the next call writes into the same tensor, not into a copy: `total.mul_(0.9)` before `.add_`."""
-    method = file.parent(call)
-    if not isinstance(call, cst.Call) or not isinstance(method, cst.Attribute) or method.value is not call:
-        return False
-    return is_in_place(last_name(call.func)) and is_in_place(method.attr.value)
 
 
 def _is_unmovable(file: File, call: cst.BaseExpression, source: Sources) -> bool:
