@@ -179,6 +179,13 @@ def test_a_value_that_is_kept_on_the_device_of_one_call() -> None:
     assert found(CACHE.replace("KNOWN[n] = ", "made = "), AT_CREATION) == []
 
 
+@pytest.mark.parametrize("update", ["KNOWN[n] += 1", "KNOWN[n].mul_(2)"])
+def test_what_is_changed_after_it_was_kept_is_state_and_no_cache(update: str) -> None:
+    state = CACHE.replace("    return KNOWN[n]", f"    {update}\n    return KNOWN[n]")
+    assert strengths(state, AT_CREATION) == ["weak"]
+    assert strengths(CACHE.replace("KNOWN[n]\n", "KNOWN[n].mul(2)\n"), AT_CREATION) == ["strong"]
+
+
 def test_files_that_cannot_be_read_say_nothing() -> None:
     assert found(NET, BUFFER, {"broken.py": "def scale(:\n", "other.py": "scale = (\n"}) == []
 

@@ -50,7 +50,20 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if is_attribute and _constructs(what.node) and _is_module_class(what.owner, code):
         return  # a submodule, which a later move of its module takes along
     problem = f"{what.path}:{stored.line}: `{stored.target}` is kept on the device of the first call"
-    yield Objection("weak" if is_attribute else "strong", f"{problem}, and later ones may be on another")
+    is_weak = is_attribute or _is_updated(function, stored.target)
+    yield Objection("weak" if is_weak else "strong", f"{problem}, and later ones may be on another")
+
+
+def _is_updated(function: Function, target: str) -> bool:
+    """Return whether a function goes on to change what it keeps: state of what the key is, which has one device."""
+    for each in ast.walk(function):
+        if isinstance(each, ast.AugAssign) and ast.unparse(each.target) == target:
+            return True
+        method = each.func if isinstance(each, ast.Call) else None
+        is_in_place = isinstance(method, ast.Attribute) and method.attr.endswith("_") and not method.attr.endswith("__")
+        if isinstance(method, ast.Attribute) and is_in_place and ast.unparse(method.value) == target:
+            return True
+    return False
 
 
 def _caching(function: Function) -> bool:
