@@ -6,10 +6,13 @@ from devfix.sdk import (
     CallSite,
     Changes,
     Context,
+    Definition,
     OperandRule,
     Safety,
     Site,
+    add_keyword,
     argument,
+    creates_on_default_device,
     first_is_safe,
     imported_name,
     is_move,
@@ -39,7 +42,10 @@ class WeightsReplaced(OperandRule):
         return f"{ctx.name} is on {ctx.operand.device}: its module was moved to {moved}, and it was replaced later."
 
     def propose(self, ctx: Context) -> Changes:
-        """Look at the last steps of its history: an assignment to `.data`, a state dict that is assigned."""
+        """Look at the last steps of its history: an assignment to `.data`, a state dict that is assigned.
+
+        A buffer is created anew by a method that assigns to it, such as one that resets a metric.
+        """
         for event in reversed(ctx.operand.history):
             site = ctx.site_at(event.owned_place, "derived")
             if site is None:
@@ -52,11 +58,55 @@ class WeightsReplaced(OperandRule):
                 yield from first_is_safe([_load_elsewhere(ctx, call), _move_afterwards(call)])
                 yield from with_safety(_put_back(call), Safety.LIKELY)
                 return
+        yield from _create_anew(ctx)
 
 
 def _assigns(call: CallSite) -> bool:
     given = call.argument("assign", 2)
     return given is not None and not (isinstance(given.value, cst.Name) and given.value.value == "False")
+
+
+def _create_anew(ctx: Context) -> Changes:
+    """Yield a change by which a method creates its module's buffers on the devices of those that it replaces."""
+    owner = ctx.operand.owner
+    for site in ctx.sites("creation", "returned") if owner is not None and owner.kind == "buffer" else ():
+        function, holder = site.function, site.file.class_of(site.node)
+        if function is None or holder is None or function.name.value == "__init__" or owner is None:
+            continue
+        buffers, edits = _buffers(ctx, Definition(site.file, holder)), dict[cst.CSTNode, cst.CSTNode]()
+        given = [(_own_name(each), each) for each in site.file.within(function, cst.Assign)]
+        is_given = owner.attribute in buffers.intersection(name for name, _ in given)
+        for name, each in given if is_given else ():
+            if name not in buffers or is_move(each.value):
+                continue
+            if isinstance(each.value, cst.Call) and creates_on_default_device(site.file, each.value):
+                edits[each.value] = add_keyword(each.value, "device", f"self.{name}.device")
+            elif name == owner.attribute:
+                edits[each.value] = move_to(each.value, f"self.{name}.device")
+        if edits:
+            yield from site.replace(edits, f"Create `self.{owner.attribute}` anew where it was")
+            return
+
+
+def _buffers(ctx: Context, holder: Definition) -> set[str]:
+    """Return the buffers that a class or its bases register with a tensor, and never set to None."""
+    found, none = set[str](), set[str]()
+    for each in ctx.repository.mro(holder):
+        for node in each.file.within(each.node) if isinstance(each, Definition) else ():
+            made = match(node, "self.register_buffer($NAME, $VALUE, $$$)")
+            name = made["NAME"] if made is not None else None
+            if made is not None and isinstance(name, cst.SimpleString):
+                (none if match(made["VALUE"], "None") else found).add(str(name.evaluated_value))
+            if isinstance(node, cst.Assign) and match(node.value, "None"):
+                none.add(_own_name(node))
+    return found - none
+
+
+def _own_name(assigned: cst.Assign) -> str:
+    """Return the attribute of `self` that a statement assigns to; "" if it does something else."""
+    target = match(assigned.targets[0].target, "self.$NAME") if len(assigned.targets) == 1 else None
+    name = target["NAME"] if target is not None else None
+    return name.value if isinstance(name, cst.Name) else ""
 
 
 def _move_assigned(site: Site) -> Changes:

@@ -58,6 +58,24 @@ def test_the_elements_of_what_a_caller_gives() -> None:
     assert strengths(moved.replace("{}", "Y"), change, called) == ["strong"]
 
 
+@pytest.mark.parametrize(
+    ("combined", "expected"),
+    [
+        ("known / torch.arange(4)", []),
+        ("known[0].cumsum(0) == torch.arange(4)", []),
+        ("known.numel() / torch.arange(4)", ["strong"]),
+        ("len(known) / torch.arange(4)", ["strong"]),
+        ("known.sum(torch.arange(4))", ["strong"]),
+    ],
+)
+def test_what_is_combined_with_the_tensor_whose_device_it_gets_was_there_before(
+    combined: str, expected: list[str]
+) -> None:
+    text = METHOD.replace("steps = torch.arange(4)", f"known = self.known\n        steps = {combined}")
+    change = ("torch.arange(4)", "torch.arange(4, device=known.device)")
+    assert strengths(text, change, {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}) == expected
+
+
 def test_a_value_that_is_not_returned() -> None:
     text = METHOD.replace("return steps + 1", "self.linear(steps)\n        return x")
     assert found(text, OWN, {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}) == []

@@ -20,6 +20,7 @@ from devfix.verification.objections.value_kinds import parameters
 _ARRAYS = ("np", "numpy", "plt")
 _OF_MODULE = r"self\.[\w.]+\.device|next\(self\.parameters\(\)\)\.device"  # not what the constructor was given
 _SHARING = frozenset({"from_numpy", "as_tensor", "asarray", "frombuffer"})
+_NUMBERS = frozenset({"size", "dim", "numel", "item", "tolist"})
 _TO_HOST = frozenset({"cpu", "to", "tolist", "item"})
 
 
@@ -33,7 +34,7 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
     if function is None or not device or device in ("'cpu'", '"cpu"'):
         return
     given = _of_caller(function)
-    if device.removeprefix("next(").split(".")[0].split("[")[0] in given:
+    if device.removeprefix("next(").split(".")[0].split("[")[0] in given or _meets(function, what.node, device):
         return
     of_module = bool(what.owner) and re.fullmatch(_OF_MODULE, device) is not None
     family = code.family(what.owner) if of_module or function.name == "__init__" else frozenset[str]()
@@ -64,6 +65,33 @@ def _of_caller(function: Function) -> set[str]:
         if isinstance(each, ast.Assign) and any(_is_device_of(of, given) for of in ast.walk(each.value)):
             given |= {to.id for to in each.targets if isinstance(to, ast.Name)}
     return given
+
+
+def _meets(function: Function, node: ast.AST | None, device: str) -> bool:
+    """Return whether an operator combines a node with the tensor whose device it gets: `t + ones(3, device=t.device)`.
+
+    What the operator returns was on that device before, in all calls that did not fail.
+    """
+    whole = device.removesuffix(".device")
+    for each in ast.walk(function) if whole != device else ():
+        sides = [each.left, each.right] if isinstance(each, ast.BinOp) else []
+        sides = [each.left, *each.comparators] if isinstance(each, ast.Compare) else sides
+        others = [side for side in sides if not any(inner is node for inner in ast.walk(side))]
+        if len(others) < len(sides) and any(_is_computed_from(side, whole) for side in others):
+            return True
+    return False
+
+
+def _is_computed_from(value: ast.expr, whole: str) -> bool:
+    """Return whether an expression is a tensor, or an element or the result of a method of it: `t[0].cumsum(0)`."""
+    while ast.unparse(value) != whole:
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr not in _NUMBERS:
+            value = value.func.value
+        elif isinstance(value, ast.Subscript):
+            value = value.value
+        else:
+            return False
+    return True
 
 
 def _is_device_of(node: ast.AST, names: set[str]) -> bool:
