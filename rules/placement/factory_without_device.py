@@ -1,5 +1,7 @@
 """A tensor is created without a device, and used with tensors that have one."""
 
+from itertools import islice
+
 import libcst as cst
 
 from devfix.sdk import (
@@ -53,11 +55,13 @@ class FactoryWithoutDevice(CreationRule):
     def rate(self, ctx: Context) -> Confidence:
         """Return the best confidence if the constructor had the device in scope; what is trained counts as near.
 
-        So does what a function creates that was given the device, and ignores it.
+        So does what a function creates that was given the device, and ignores it, and what several callers get from one
+        that could be given it: each of them would move it.
         """
         if ctx.is_held:
             return Confidence.DIRECT
-        if any(site.device_parameter(ctx.target_device) for site in ctx.creation_sites()):
+        sites = list(ctx.creation_sites())
+        if any(site.device_parameter(ctx.target_device) or _is_of_several(ctx, site) for site in sites):
             return self.confidence
         return self.confidence if any(_is_trained(site) for site in ctx.creation_sites()) else super().rate(ctx)
 
@@ -84,6 +88,14 @@ def _is_moved_in_parts(ctx: Context) -> bool:
     )
 
 
+def _is_of_several(ctx: Context, site: Site) -> bool:
+    """Return whether a function returns to several calls what it creates here, and can get a parameter for a device."""
+    function = site.function
+    if function is None or site.is_in_constructor or not any(True for _ in _pass_device(ctx, site)):
+        return False
+    return len([*islice(ctx.repository.callers(Definition(site.file, function)), 2)]) > 1
+
+
 def _is_part(site: Site) -> bool:
     """Return whether the call here constructs a part of something: moved alone, it would leave the others."""
     call = site.call()
@@ -101,6 +113,10 @@ def _is_trained(site: Site) -> bool:
 
 def _pass_device(ctx: Context, site: Site) -> Changes:
     """Yield changes that give the function a parameter for the device, which the call that ran passes."""
+    found = ctx.device_sources()
+    if found and found[0].parameter:  # which an earlier change has added for another call
+        yield from ctx.rename_device(found)
+        return
     function, call, event = site.function, site.call(*FACTORIES), ctx.creation
     outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None
     if function is not None and call is not None and outer is not None:
