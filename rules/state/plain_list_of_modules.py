@@ -17,6 +17,7 @@ from devfix.sdk import (
     is_move,
     last_name,
     loads_strictly,
+    match,
     module_container,
     modules_of,
     receiver,
@@ -92,16 +93,20 @@ def _move_behind(ctx: Context, whole: ScopeVariable, found: list[Held], attribut
     site = ctx.site_at(moves[-1].owned_place) if moves else None
     line = site.line if site is not None else None
     call = line.value if isinstance(line, cst.Assign | cst.Expr) else None
-    is_dict = any(isinstance(value, cst.Dict) for _, _, values in found for value in values)
-    if site is None or not is_move(call) or is_dict:
+    if site is None or not is_move(call):
         return
     named = line.targets[0].target if isinstance(line, cst.Assign) and len(line.targets) == 1 else receiver(call)
     if not isinstance(named, cst.Name | cst.Attribute):
         return
     held, given = f"{site.file.code(named)}.{attribute}", ", ".join(site.file.code(each) for each in call.args)
-    lines = [f"for module in {held}:\n    module.{last_name(call.func)}({given})\n"]
+    every = f"{held}.values()" if any(_is_dict(value) for _, _, values in found for value in values) else held
+    lines = [f"for module in {every}:\n    module.{last_name(call.func)}({given})\n"]
     changes = site.insert_after(lines, f"Move what `{held}` holds as well", Safety.LIKELY)
     yield from (replace(each, reason=reason) for each in changes)
+
+
+def _is_dict(value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Dict | cst.DictComp) or match(value, "dict($$$)", "$_.OrderedDict($$$)") is not None
 
 
 def _hides(value: cst.BaseExpression) -> bool:
