@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from devfix.model import Edit, Failure, Outcome, Patch, Run, Safety, Verdict, World
 from devfix.pipeline.searching.all_uses import EVERYWHERE, extend_to_all_uses, with_later
@@ -39,7 +40,7 @@ def following(candidate: CandidateResult) -> Iterator[Patch]:
 
 
 def test_every_use_is_fixed_by_one_change() -> None:
-    found = extend_to_all_uses([attempt(patch_of(0, 1))], following, attempt)
+    found = next(extend_to_all_uses([attempt(patch_of(0, 1))], following, attempt), None)
     assert found is not None and found.verdict.outcome == "verified"
     (edit,) = found.patch.edits
     assert (edit.before, edit.after, edit.line) == (text(0), text(USES), 1)
@@ -51,11 +52,11 @@ def test_what_ends_where_it_began_is_not_carried_on() -> None:
     stuck = CandidateResult(
         candidate.patch, candidate.files, candidate.run, Verdict("same-failure", reason="the same failure comes again")
     )
-    assert extend_to_all_uses([stuck], following, attempt) is None
+    assert [*extend_to_all_uses([stuck], following, attempt)] == []
 
 
 def test_a_use_without_a_candidate_ends_it() -> None:
-    assert extend_to_all_uses([attempt(patch_of(0, 1))], lambda candidate: iter(()), attempt) is None
+    assert [*extend_to_all_uses([attempt(patch_of(0, 1))], lambda candidate: iter(()), attempt)] == []
 
 
 def test_a_candidate_that_does_not_get_further_ends_it() -> None:
@@ -65,7 +66,7 @@ def test_a_candidate_that_does_not_get_further_ends_it() -> None:
         asked.append(candidate)
         yield patch_of(1, 1)
 
-    assert extend_to_all_uses([attempt(patch_of(0, 1))], again, attempt) is None
+    assert [*extend_to_all_uses([attempt(patch_of(0, 1))], again, attempt)] == []
     assert len(asked) == 1
 
 
@@ -82,6 +83,13 @@ def test_a_beginning_that_fixed_no_use_is_left_out() -> None:
         found = attempt(patch_of(USES, USES) if any(edit.path == "main.py" for edit in patch.edits) else patch_of(0, 0))
         return CandidateResult(patch, {}, found.run, found.verdict)
 
-    found = extend_to_all_uses([alike(useless)], lambda candidate: iter([patch_of(USES - 1, USES)]), alike)
+    found = next(extend_to_all_uses([alike(useless)], lambda candidate: iter([patch_of(USES - 1, USES)]), alike), None)
     assert found is not None and [edit.path for edit in found.patch.edits] == ["main.py"]
     assert not found.patch.title.endswith(EVERYWHERE)
+
+
+def test_candidates_of_other_kinds_are_extended_before_those_like_the_first() -> None:
+    begun = [replace(attempt(patch_of(0, 1)), patch=replace(patch_of(0, 1), title=f"{number}")) for number in range(3)]
+    other = replace(begun[0], patch=replace(patch_of(0, 1), title="other", reason="another"))
+    found = extend_to_all_uses([*begun, other], following, attempt)
+    assert [each.patch.title.removesuffix(EVERYWHERE) for each in found] == ["0", "other", "1"]

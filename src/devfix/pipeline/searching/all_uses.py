@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from devfix.model import Patch
-from devfix.verification.candidate import CandidateResult
+from devfix.verification.candidate import CandidateResult, diversify
 from devfix.verification.edit_map import location_before
 from devfix.verification.rebase import merge_edits, rebase
 
@@ -21,23 +21,24 @@ def extend_to_all_uses(
     propose_next: Callable[[CandidateResult], Iterable[Patch]],
     attempt: Callable[[Patch], CandidateResult],
     first: int = 3,
-) -> CandidateResult | None:
-    """Return a candidate that fixes every use of the tensor; None if none is verified or reaches another failure.
+) -> Iterator[CandidateResult]:
+    """Yield candidates that fix every use of the tensor, and are verified or reach another failure.
 
     `candidates` are those that did neither. `propose_next` yields patches for the failure that a candidate ended with,
     against the files that it leads to. `attempt` runs a patch against the first failure. At most
-    `first` candidates are extended.
+    `first` candidates are extended, of different kinds first: what speaks against one speaks against its like.
     """
-    for begun in [candidate for candidate in candidates if _goes_on(candidate, None)][:first]:
+    begins = {id(each.patch): each for each in candidates if _goes_on(each, None)}
+    for begun in [begins[id(patch)] for patch in diversify(each.patch for each in begins.values())][:first]:
         candidate = begun
         for _ in range(USES):
             following = _next(candidate, propose_next, attempt)
             if following is None:
                 break
             if following.verdict.outcome in ("verified", "progressed"):
-                return following
+                yield following
+                break
             candidate = following
-    return None
 
 
 def _next(

@@ -41,7 +41,7 @@ class Extension:
         """
         if kept is None:
             return (
-                self._confirm(self._to_all_uses(candidates))
+                next(filter(None, map(self._confirm, self._to_all_uses(candidates))), None)
                 or next(filter(None, map(self._confirm, self._to_companions(candidates))), None)
                 or self._confirm(accept_numbers(candidates, self._attempt))
             )
@@ -55,13 +55,13 @@ class Extension:
 
     def _extend(self, candidates: Sequence[CandidateResult]) -> Iterator[CandidateResult]:
         yield from self._to_companions(candidates, KEPT_FIRST)
-        yield from filter(None, [self._to_all_uses(candidates, KEPT_FIRST)])
+        yield from self._to_all_uses(candidates, KEPT_FIRST)
 
     def _to_companions(self, candidates: Sequence[CandidateResult], first: int = FIRST) -> list[CandidateResult]:
         find = self._find_companion
         return extend_to_companions(candidates, find, self._propose_for_companion, self._attempt, first)
 
-    def _to_all_uses(self, candidates: Sequence[CandidateResult], first: int = FIRST) -> CandidateResult | None:
+    def _to_all_uses(self, candidates: Sequence[CandidateResult], first: int = FIRST) -> Iterator[CandidateResult]:
         return extend_to_all_uses(candidates, self._propose_same_rule, self._attempt, first)
 
     def _attempt(self, patch: Patch) -> CandidateResult:
