@@ -44,7 +44,7 @@ class WeightsReplaced(OperandRule):
     def propose(self, ctx: Context) -> Changes:
         """Look at the last steps of its history: an assignment to `.data`, a state dict that is assigned.
 
-        A buffer is created anew by a method that assigns to it, such as one that resets a metric.
+        A buffer is created again by a method that assigns to it, such as one that resets a metric.
         """
         for event in reversed(ctx.operand.history):
             site = ctx.site_at(event.owned_place, "derived")
@@ -58,7 +58,7 @@ class WeightsReplaced(OperandRule):
                 yield from first_is_safe([_load_elsewhere(ctx, call), _move_afterwards(call)])
                 yield from with_safety(_put_back(call), Safety.LIKELY)
                 return
-        yield from _create_anew(ctx)
+        yield from _create_again(ctx)
 
 
 def _assigns(call: CallSite) -> bool:
@@ -66,7 +66,7 @@ def _assigns(call: CallSite) -> bool:
     return given is not None and not (isinstance(given.value, cst.Name) and given.value.value == "False")
 
 
-def _create_anew(ctx: Context) -> Changes:
+def _create_again(ctx: Context) -> Changes:
     """Yield a change by which a method creates its module's buffers on the devices of those that it replaces."""
     owner = ctx.operand.owner
     for site in ctx.sites("creation", "returned") if owner is not None and owner.kind == "buffer" else ():
@@ -84,7 +84,7 @@ def _create_anew(ctx: Context) -> Changes:
             elif name == owner.attribute:
                 edits[each.value] = move_to(each.value, f"self.{name}.device")
         if edits:
-            yield from site.replace(edits, f"Create `self.{owner.attribute}` anew where it was")
+            yield from site.replace(edits, f"Create `self.{owner.attribute}` where the one before was")
             return
 
 

@@ -293,27 +293,3 @@ def test_what_a_call_returns_goes_to_a_plain_device_before_that_of_a_part_of_a_m
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
     found = [after(each) for each in move_argument(diagnosis, use_site(diagnosis), source)]
     assert [code.replace("cat(xs)", f"cat(xs).to({each})") for each in ("device", "net.bias.device")] == found[:2]
-
-
-@pytest.mark.parametrize(
-    ("failing", "seen", "is_moved"),
-    [
-        ("x + WEIGHTS", tensor("WEIGHTS"), True),
-        ("x.add(WEIGHTS)", tensor("WEIGHTS"), True),
-        ("x + WEIGHTS", tensor("WEIGHTS", shape=(4,)), False),
-        ("x + WEIGHTS", tensor("WEIGHTS", "cuda:0"), False),
-        ("WEIGHTS + x", tensor("WEIGHTS"), False),
-    ],
-)
-def test_a_name_that_was_bound_anew_stands_for_an_operand_that_looks_like_it(
-    failing: str, seen: ScopeVariable, is_moved: bool
-) -> None:
-    code = f"def f(x):\n    return {failing}\n"
-    diagnosis, source = meeting(code, failing, scope=[seen])
-    first, second = diagnosis.failure.operands
-    unnamed = replace(diagnosis.failure, operands=(first, replace(second, names=())))
-    found = [after(each) for each in move_argument(replace(diagnosis, failure=unnamed), use_site(diagnosis), source)]
-    assert (code.replace("WEIGHTS", "WEIGHTS.to(x.device)") in found) is is_moved
-    # An operand with a name of its own is not taken for another one.
-    named = [after(each) for each in move_argument(diagnosis, use_site(diagnosis, "mask"), source)]
-    assert code.replace("WEIGHTS", "WEIGHTS.to(x.device)") not in named

@@ -285,20 +285,3 @@ def test_a_cast_of_a_module_that_is_made_of_other_classes() -> None:
     holder = "from net import Net\n\n\ndef backbone():\n    return Net()\n"
     whole = "from holder import backbone\n\nwhole = Sequential(backbone())\nwhole.half()\n"
     assert strengths(NET, BUFFER, {"holder.py": holder, "whole.py": whole}) == ["strong"]
-
-
-PROPERTY = """
-    @property
-    def scale(self):
-        return self._scale
-
-    @scale.setter
-    def scale(self, value):
-        self._scale = {}
-"""
-
-
-@pytest.mark.parametrize(("kept", "expected"), [("torch.as_tensor(value)", []), ("value", ["strong"])])
-def test_what_a_setter_converts_is_a_tensor_whatever_the_property_is_given(kept: str, expected: list[str]) -> None:
-    tune = {"tune.py": "from net import Net\n\nnet = Net()\nnet.scale = [1.0, 2.0]\n"}
-    assert strengths(NET + PROPERTY.format(kept), AT_USE, tune) == expected

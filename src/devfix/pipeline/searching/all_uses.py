@@ -26,7 +26,7 @@ def extend_to_all_uses(
 
     `candidates` are those that did neither. `propose_next` yields patches for the failure that a candidate ended with,
     against the files that it leads to. `attempt` runs a patch against the first failure. At most
-    `first` candidates are extended, of different kinds first: what speaks against one speaks against its like.
+    `first` candidates are extended, of different kinds first: what speaks against one also speaks against similar ones.
     """
     begins = {id(each.patch): each for each in candidates if _goes_on(each, None)}
     for begun in [begins[id(patch)] for patch in diversify(each.patch for each in begins.values())][:first]:
