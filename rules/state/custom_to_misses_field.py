@@ -84,7 +84,7 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
         if bare and not bracket and moved:
             moved = f"None if {own} is None else {moved}" if is_optional else moved
             yield from site.replace(dict.fromkeys(bare, expression(moved)), title)
-        elif len(listed) == 1 and not bare and not bracket and not is_optional:
+        elif len(listed) == 1 and not (bare or bracket or is_optional or _may_be_number(file, method, field)):
             yield from site.replace({listed[0]: _with_name(listed[0], field)}, title)
         else:
             is_module = ctx.operand.owner is not None and ctx.operand.owner.kind in ("parameter", "buffer")
@@ -182,6 +182,17 @@ def _may_be_none(file: File, method: cst.FunctionDef, field: str) -> bool:
     every = parameter_nodes(constructor) if isinstance(constructor, cst.FunctionDef) else []
     defaults = [each.default for each in every if each.name.value in names]
     return "None" in names or any(match(each, "None") for each in defaults)
+
+
+def _may_be_number(file: File, method: cst.FunctionDef, field: str) -> bool:
+    """Return whether the class of a method gives a number to a field, or a parameter that is one by default."""
+    holder = file.class_of(method)
+    values = [*assigned_values(file, f"self.{field}", holder)] if holder is not None else []
+    constructor = definition(file, f"{holder.name.value}.__init__") if holder is not None else None
+    every = parameter_nodes(constructor) if isinstance(constructor, cst.FunctionDef) else []
+    names = {file.code(each) for each in values}
+    defaults = [each.default for each in every if each.name.value in names]
+    return any(isinstance(each, cst.Integer | cst.Float) for each in (*values, *defaults))
 
 
 def _add_statement(
