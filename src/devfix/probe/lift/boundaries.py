@@ -268,10 +268,12 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
 
 
 def _was_left_behind(known: Creation) -> bool:
-    """Return whether the constructor of an object has made a tensor which its author's `.to` does not move."""
+    """Return whether the constructor of an object has made a tensor which the object's `.to` does not move.
+
+    A constructor that takes a device does not hide that from who moves the object, as a part of a model, say.
+    """
     owner = None if known.owner is None else known.owner()
-    is_plain = owner is not None and not isinstance(owner, torch.nn.Module)
-    return is_plain and known.call.name == "__init__" and modules.was_moved(owner)
+    return owner is not None and known.call.name == "__init__" and modules.was_moved(owner)
 
 
 def _has_made(thing: Any, moment: int) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import sys
+from types import FrameType
 from typing import Any
 
 import torch
 from torch.compiler import is_compiling
 
+from ...provenance import tracking
 from ...simulation.patching import ANY_SIGNATURE, replace, wrap
 from .. import boundaries, devices
-from ..whose import Whose, asks, works_for_test
+from ..whose import Whose, asks
 from . import generators, left_out_devices
 
 _NEW = (
@@ -27,6 +29,8 @@ _SPARSE = (
     "sparse_compressed_tensor",
 )
 _READ = ("from_numpy", "frombuffer", "from_file", "load", "normal", "from_dlpack")
+_RANDOM = ("uniform_", "normal_", "random_", "bernoulli_", "exponential_", "cauchy_", "geometric_", "log_normal_")
+_COMPOSED = ("one_hot", "pad_sequence")  # they fill a tensor of zeros, which no operator derives from their input
 _FREQUENCIES = ("fftfreq", "rfftfreq")
 _LEGACY = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 
@@ -77,6 +81,13 @@ def _read(original: Any) -> Any:
     return call
 
 
+def _lift_or_note(made: Any, whose: Whose, frame: FrameType) -> Any:
+    """Return what a constructor has made without a device: on the GPU for test code, noted for the code under test."""
+    if whose == Whose.CODE:
+        boundaries.note(made, frame)
+    return devices.lift(made) if whose == Whose.TEST and not devices.has_own_default() else made
+
+
 def _legacy(original: Any, dtype: torch.dtype, name: str) -> Any:
     class LegacyKind(type):
         """A name for tensors of one dtype, as `torch.FloatTensor` is."""
@@ -88,7 +99,7 @@ def _legacy(original: Any, dtype: torch.dtype, name: str) -> Any:
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
-            return devices.lift(made) if works_for_test(1) and not devices.has_own_default() else made
+            return _lift_or_note(made, asks(1), sys._getframe(1))
 
         def __eq__(cls, other: object) -> bool:
             return other is cls or other is original
@@ -132,11 +143,37 @@ def _import_type(original: Any) -> Any:
     return _import_dotted_name
 
 
+def _redraw(original: Any) -> Any:
+    """Note what a method fills with random numbers, which counts as its creation."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(self, *args, **kwargs)
+        if not is_compiling() and asks(1) == Whose.CODE:
+            boundaries.note(made, sys._getframe(1))
+        return made
+
+    return call
+
+
+def _derive(original: Any) -> Any:
+    """Let what a function puts into a tensor that it makes itself count as created where its first input was."""
+
+    def call(given: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(given, *args, **kwargs)
+        source = given[0] if isinstance(given, (list, tuple)) and given else given
+        is_on_host = isinstance(made, torch.Tensor) and made.device.type == "cpu"
+        if is_on_host and isinstance(source, torch.Tensor) and not is_compiling():
+            tracking.adopt(made, source, original.__name__)
+        return made
+
+    return call
+
+
 def _constructor(original: Any) -> Any:
     def new(cls: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(cls, *args, **kwargs)
-        if cls is torch.Tensor and "device" not in kwargs and works_for_test(1) and not devices.has_own_default():
-            return devices.lift(made)
+        if cls is torch.Tensor and "device" not in kwargs:
+            return _lift_or_note(made, asks(1), sys._getframe(1))
         return made
 
     new.__signature__ = ANY_SIGNATURE  # type: ignore[attr-defined]
@@ -149,6 +186,11 @@ def install() -> None:
         wrap(torch, name, _make_on_gpu)
     for name in _READ:
         wrap(torch, name, _read)
+    for name in _RANDOM:
+        wrap(torch.Tensor, name, _redraw)
+    for name in _COMPOSED:
+        wrap(torch._C._nn, name, _derive)
+    replace(torch.nn.functional, "one_hot", torch._C._nn.one_hot)
     for name in _FREQUENCIES:
         wrap(torch.fft, name, _make_on_gpu)
     for name, function in inspect.getmembers(torch.signal.windows, inspect.isfunction):
