@@ -57,3 +57,37 @@ def test_a_cache_hides_nothing_that_is_left_behind(pytester: pytest.Pytester, st
     assert {each["kind"] for each in found} == {"not-moved"}, output
     assert [each["attribute"] for each in found] == ["Model.solved", "Sampled.weight"]
     assert ("self.weight  cuda:1" in output) == bool(strict)
+
+
+WRAPPED = """
+import torch
+
+class Transformed(torch.nn.Module):
+    def __call__(self, x):
+        return super().__call__(x) + 1
+
+class Weighted(Transformed):
+    def __init__(self, weights):
+        super().__init__()
+        self.weights = weights
+
+    def forward(self, x):
+        return x * self.weights
+"""
+
+CALLS = """
+import torch
+from wrapped import Weighted
+
+def test_weighted():
+    Weighted(torch.ones(3))(torch.ones(3))
+"""
+
+
+@pytest.mark.slow
+def test_a_class_that_calls_its_modules_itself_is_called_first(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(wrapped=WRAPPED, test_calls=CALLS)
+    strict = ("--lift-twice", "--lift-strict-at=wrapped.py:Weighted.__init__")
+    done = run(pytester, "--lift", *strict, "--gpus", "2", "--world", "simulated")
+    assert "0 passed, 1 ended in a finding" in done.stdout.str(), done.stdout.str()

@@ -9,7 +9,15 @@ from suite_runs import run
 
 LIBRARY = """
 import torch
-from torch import nn
+from torch import Tensor, nn
+
+@torch.jit.script
+class Doubled:
+    def __init__(self, x: Tensor):
+        self.x = nn.functional.relu(x)
+
+    def value(self) -> Tensor:
+        return 2 * self.x
 
 def head():
     return nn.Linear(2, 2)
@@ -69,6 +77,9 @@ def test_renewed_by_the_library():
 
 def test_script():
     assert library.Grid(ones(3)).scaled(torch.ones(3)).sum() == 3
+
+def test_class_in_a_script():
+    assert library.Doubled(torch.ones(3)).value().is_cuda == torch.cuda.is_available()
 """
 
 
@@ -85,4 +96,5 @@ def test_what_test_code_gives_is_moved(pytester: pytest.Pytester) -> None:
         "appended": "passed",
         "renewed_by_the_library": "finding",
         "script": "passed",
+        "class_in_a_script": "passed",
     }

@@ -140,7 +140,7 @@ def _to_target(module: Any) -> None:
 
 def _call(original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        is_asked = kind_of(sys._getframe(1).f_code) == Whose.TEST and _may_move()
+        is_asked = is_called_by_test(self, sys._getframe(1)) and _may_move()
         if is_asked and not _is_left_on_host(self, args, kwargs):
             if id(self) not in _called:
                 _called[id(self)] = weakref.ref(self, _forgetting(_called, id(self)))
@@ -149,6 +149,15 @@ def _call(original: Any) -> Any:
         return original(self, *args, **kwargs)
 
     return __call__
+
+
+def is_called_by_test(module: Any, frame: FrameType | None) -> bool:
+    """Return whether test code calls a module; a `__call__` of the module's own class is passed over."""
+    while frame is not None and frame.f_code.co_name == "__call__" and kind_of(frame.f_code) == Whose.CODE:
+        if frame.f_locals.get(frame.f_code.co_varnames[0]) is not module:
+            return False
+        frame = frame.f_back
+    return frame is not None and kind_of(frame.f_code) == Whose.TEST
 
 
 def hear_moves() -> None:

@@ -21,7 +21,7 @@ from ...provenance import records
 from ...simulation import hooks
 from ...simulation.accelerators import kinds
 from ...simulation.patching import replace, undo_with
-from .. import boundaries, devices
+from .. import boundaries, devices, modules
 from ..findings import kept, marks, silent, stale
 from ..whose import Whose, kind_of
 from . import mixtures
@@ -38,7 +38,7 @@ def _call(original: Any) -> Any:
         if (
             devices.target().index != stale.OTHER
             and id(self) not in stale.warmed
-            and kind_of(sys._getframe(1).f_code) == Whose.TEST
+            and modules.is_called_by_test(self, sys._getframe(1))
         ):
             stale.warmed.add(id(self))
             _warm(original, self, args, kwargs)

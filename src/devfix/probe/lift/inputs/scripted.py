@@ -20,8 +20,9 @@ _of_test: dict[int, Any] = {}  # by identity; kept, for C++'s objects take no we
 def _script(original: Any) -> Any:
     """Note which functions of test code are compiled."""
 
-    def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
-        made = original(obj, *args, **kwargs)
+    # A class is compiled with the names of the frame that many above, of which this function is one.
+    def script(obj: Any, optimize: Any = None, _frames_up: int = 0, *args: Any, **kwargs: Any) -> Any:
+        made = original(obj, optimize, _frames_up + 1, *args, **kwargs)
         code = getattr(obj, "__code__", None)
         if code is not None and kind_of(code) == Whose.TEST:
             _of_test[id(made)] = made
