@@ -12,6 +12,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils._pytree import tree_leaves
 
 from ..inspection.members import instance_dict
@@ -44,7 +45,7 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     arguments = [
         (n, value) for n, value in received_values(call) if value is not None and not (is_made and n == "self")
     ]
-    leaves = [each for _, value in arguments for each in tree_leaves(value)]
+    leaves = [each for _, value in arguments for each in _leaves(value)]
     found = list(_tensors(leaves))
     if not found:
         # An object's own method: only what its author's `.to` has moved says that the result belongs on a GPU.
@@ -67,6 +68,12 @@ def builds_of_modules(call: FrameType) -> bool:
         return False
     leaves = tree_leaves(list(arguments.values()))
     return any(isinstance(each, torch.nn.Module) for each in leaves) and not any(map(torch.is_tensor, leaves))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield what a value holds; of a packed sequence the data, for its sizes are on the host in any case."""
+    for each in tree_leaves(value, is_leaf=lambda part: isinstance(part, PackedSequence)):
+        yield each.data if isinstance(each, PackedSequence) else each
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
