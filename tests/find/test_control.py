@@ -58,9 +58,19 @@ def test_an_exception_in_a_hook_of_the_suite_is_said() -> None:
     assert list(notes_of(TESTS, ended(Outcome.OTHER, TestResults(), output))) == said
 
 
-def test_missing_modules_are_named_by_their_packages() -> None:
-    tests = TestResults(reasons={"a": LACKS}, collection={"b": LACKS, "c": "No module named 'aaa'"})
-    assert missing_modules(tests) == ("aaa", "einops")
+def test_an_exception_of_a_conftest_is_said_from_its_beginning() -> None:
+    output = "conftest.py:1: in <module>\nE   RuntimeError:\nE   undefined value autograd:\nE     gx = self.gx\n"
+    said = ["pytest ran none of the tests: RuntimeError: undefined value autograd:"]
+    assert list(notes_of(TESTS, ended(Outcome.OTHER, TestResults(), output))) == said
+
+
+def test_missing_modules_are_named() -> None:
+    lacking = {"b": LACKS, "c": "No module named 'aaa'", "d": "No module named 'torch._six'"}
+    assert missing_modules(TestResults(reasons={"a": LACKS}, collection=lacking)) == (
+        "aaa",
+        "einops.layers",
+        "torch._six",
+    )
 
 
 def test_tests_that_need_a_gpu_are_known_by_their_reasons() -> None:

@@ -48,7 +48,7 @@ def test_names_of_tests_are_not_wrapped() -> None:
 
 def test_nothing_found_is_said() -> None:
     text = find_text(record(causes=(), known=(RAISES,), missing=("nowhere",)))
-    assert text.startswith("no new findings, 1 known") and "Not installed: nowhere;" in text
+    assert text.startswith("no new findings, 1 known") and "Missing modules: nowhere;" in text
 
 
 def test_annotations_are_at_the_cause() -> None:

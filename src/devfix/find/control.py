@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
@@ -12,6 +13,7 @@ from devfix.find.suites import Suite, SuiteKind
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
+_RAISED = "E "
 _OF_HOOK = "INTERNALERROR> "
 
 
@@ -48,16 +50,28 @@ def needing_gpus(control: TestResults) -> list[str]:
 
 
 def missing_modules(control: TestResults) -> tuple[str, ...]:
-    """Return the packages that tests could not import, sorted."""
+    """Return the modules that tests could not import, sorted; one with dots is of a package that is there."""
     texts = (*control.collection.values(), *control.reasons.values())
-    return tuple(sorted({name.partition(".")[0] for text in texts for name in _MISSING.findall(text)}))
+    return tuple(sorted({name for text in texts for name in _MISSING.findall(text)}))
 
 
 def _last_said(output: str) -> str:
-    """Return what pytest gave up for: the exception of a hook of the suite's, else the last line."""
+    """Return what pytest gave up for: the exception of a hook of the suite's, or of a conftest, else the last line."""
     lines = [line for line in output.splitlines() if line.strip()]
     raised = [line.removeprefix(_OF_HOOK).strip() for line in lines if line.startswith(_OF_HOOK)]
-    return (raised or lines or [""])[-1].removeprefix("E ").strip()
+    if not raised and lines and lines[-1].startswith(_RAISED):
+        return _first_raised(lines)
+    return (raised or lines or [""])[-1].strip()
+
+
+def _first_raised(lines: Sequence[str]) -> str:
+    """Return how the message of an exception begins that ends some lines: TorchScript goes on with its source."""
+    raised = [line.removeprefix(_RAISED).strip() for line in takewhile(_is_raised, reversed(lines))][::-1]
+    return f"{raised[0]} {raised[1]}" if raised[0].endswith(":") and len(raised) > 1 else raised[0]
+
+
+def _is_raised(line: str) -> bool:
+    return line.startswith(_RAISED)
 
 
 def _most_common(reasons: Iterable[str]) -> str:

@@ -132,7 +132,7 @@ def _rest(data: FindRecord) -> Iterator[RenderableType]:
         count = "1 script does" if len(scripts) == 1 else f"{len(scripts)} scripts do"
         yield from _listing(f"{count} not run without arguments on the CPU", scripts)
     if data.missing:
-        yield Text(f"Not installed: {one_line(', '.join(data.missing), 600)}; tests that need them were left out")
+        yield Text(f"Missing modules: {one_line(', '.join(data.missing), 600)}; tests that need them were left out")
     for note in data.notes:
         yield Text(f"Note: {one_line(note, 600)}")
 
