@@ -49,3 +49,11 @@ def test_a_cause_lies_where_a_module_takes_what_a_function_made_for_it() -> None
     assert place_of(MAKES, holder=KEEPS) == KEEPS
     assert place_of(MAKES, holder=KEEPS_FOR_ALL) == KEEPS_FOR_ALL, "a constructor that the class inherits"
     assert place_of(MAKES, holder=TAKES) == MAKES, "it is no method of the module"
+
+
+def test_what_is_handed_to_numpy_lies_where_that_is_done() -> None:
+    made = Operand("self", "cuda:0", history=(Event("factory", "aten::ones", "cuda:0", (MAKES,)),))
+    frames = tuple(Frame(place) for place in (TEST, FAILS))
+    failure = Failure("numpy-on-device", "TypeError", "can't convert", "torch.Tensor.numpy", frames, (made,))
+    diagnosis = Diagnosis("p/r", "a title", failure, Finding(0, "a reason"))
+    assert cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place == FAILS

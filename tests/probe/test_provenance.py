@@ -15,6 +15,7 @@ from devfix.process import child_environment
     ("made", "kind"),
     [
         ("torch.arange(3)", "factory"),
+        ("torch.linspace(h.min(), h.max(), 3)", "factory"),
         ("torch.randn(3)", "random"),
         ("torch.tensor([1.0, 2, 3])", "constant"),
         ("torch.from_numpy(numpy.ones(3))", "numpy"),

@@ -25,6 +25,10 @@ class Grid(torch.nn.Module):
     def forward(self, x):
         return x * self.points
 
+class Agent(Window):
+    def __init__(self, size, device="cpu"):
+        super().__init__(size, device)
+
 class Sampler:
     def __init__(self, size, device=None):
         self.weights = torch.ones(size, device=device)
@@ -35,7 +39,7 @@ class Sampler:
 
 TESTS = """
 import torch
-from library import Grid, Sampler, Window
+from library import Agent, Grid, Sampler, Window
 
 x = torch.ones(3)
 
@@ -44,6 +48,9 @@ def test_a_tensor_that_the_move_leaves():
 
 def test_a_tensor_that_the_move_takes_along():
     Grid(3)(x)
+
+def test_a_module_that_is_on_the_host_by_default():
+    Agent(3)(x)
 
 def test_an_object_that_does_not_move():
     Sampler(3).draw(x)
@@ -55,5 +62,5 @@ def test_a_constructor_with_a_device_excuses_no_tensor_that_the_move_leaves(pyte
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(library=LIBRARY, test_use=TESTS)
     done = run(pytester, "--lift", "--world", "simulated")
-    assert "2 passed, 1 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
+    assert "3 passed, 1 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
     done.stdout.fnmatch_lines(["*library.py:10 *test_a_tensor_that_the_move_leaves*"])

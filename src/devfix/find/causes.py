@@ -165,7 +165,12 @@ class _Origin:
 
 
 def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> _Origin | None:
-    """Return where the operand that is wrong comes from; without a rule, the one of the host that has such a place."""
+    """Return where the operand that is wrong comes from; without a rule, the one of the host that has such a place.
+
+    What is handed to NumPy is right to be on a GPU: only the line that hands it over is at fault.
+    """
+    if failure.kind == "numpy-on-device":
+        return None
     if best is not None and best.finding.operand < len(failure.operands):
         origin = _stray_from(failure.operands[best.finding.operand], is_test)
         if origin is not None:

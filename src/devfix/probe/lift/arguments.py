@@ -31,6 +31,17 @@ def parameters(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[: count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
 
 
+def default_device(kind: Any) -> Any:
+    """Return the `device` with which a class makes an object that is told none; "" where its constructor takes none."""
+    made_by = kind.__init__
+    code = getattr(made_by, "__code__", None)
+    if code is None or "device" not in parameters(code):
+        return ""
+    names, defaults = code.co_varnames[: code.co_argcount], made_by.__defaults__ or ()
+    given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) | (made_by.__kwdefaults__ or {})
+    return given.get("device", "")
+
+
 def received_values(call: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the parameters that hold what the caller has passed or what was computed of it, each with its value."""
     for name in parameters(call.f_code):

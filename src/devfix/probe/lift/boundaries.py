@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
 from . import constants, modules, words
-from .arguments import parameters, received_values
+from .arguments import default_device, parameters, received_values
 from .given import Given, builds_of_modules, place_of_arguments
 from .whose import Whose, kind_of
 
@@ -270,10 +270,13 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
 def _was_left_behind(known: Creation) -> bool:
     """Return whether the constructor of an object has made a tensor which the object's `.to` does not move.
 
-    A constructor that takes a device does not hide that from who moves the object, as a part of a model, say.
+    A module that may be told a device, as those of torch, is moved by others as a part of a model. One whose device is
+    the host by default is told one.
     """
     owner = None if known.owner is None else known.owner()
-    return owner is not None and known.call.name == "__init__" and modules.was_moved(owner)
+    if owner is None or known.call.name != "__init__" or not modules.was_moved(owner):
+        return False
+    return not isinstance(owner, torch.nn.Module) or default_device(type(owner)) is None
 
 
 def _has_made(thing: Any, moment: int) -> bool:

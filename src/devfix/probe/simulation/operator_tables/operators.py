@@ -9,6 +9,7 @@ CREATED = -1
 RECREATED = -2  # created even if the tensor was known: its memory is another, or an outer function is the creator
 REDRAWN = -3  # filled with random numbers, which counts as its creation
 _LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
+_BETWEEN = frozenset(("linspace", "logspace"))  # a tensor among their arguments gives a number
 # If the first tensor is not the source: conditions, biases, weights from which rows are selected.
 _SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
 _RANDOM = re.compile(r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|dropout|native_dropout)$")
@@ -32,7 +33,7 @@ def source_argument(func: Any) -> int:
         return RECREATED
     if _REDRAWN.match(name):
         return REDRAWN
-    if _LIKE.search(name):
+    if _LIKE.search(name) or name in _BETWEEN:
         return CREATED
     tensors = [at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)]
     if not tensors:
