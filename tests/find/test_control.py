@@ -64,6 +64,15 @@ def test_an_exception_of_a_conftest_is_said_from_its_beginning() -> None:
     assert list(notes_of(TESTS, ended(Outcome.OTHER, TestResults(), output))) == said
 
 
+def test_an_exception_in_an_example_is_said_without_its_place() -> None:
+    raised = (
+        "UNEXPECTED EXCEPTION: NameError('x')\nTraceback (most recent call last):\nNameError: name 'x' is not defined"
+    )
+    tests = TestResults(1, results={"a": "failed"}, reasons={"a": f"{raised}\n/library/a.py:3: UnexpectedException"})
+    said = ["none of the tests passes on the CPU: NameError: name 'x' is not defined"]
+    assert list(notes_of(TESTS, ended(Outcome.OTHER, tests))) == said
+
+
 def test_missing_modules_are_named() -> None:
     lacking = {"b": LACKS, "c": "No module named 'aaa'", "d": "No module named 'torch._six'"}
     assert missing_modules(TestResults(reasons={"a": LACKS}, collection=lacking)) == (

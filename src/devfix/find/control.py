@@ -14,6 +14,7 @@ from devfix.find.suites import Suite, SuiteKind
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
 _RAISED = "E "
+_OF_EXAMPLE = ": UnexpectedException"  # how pytest names an exception in a docstring example
 _OF_HOOK = "INTERNALERROR> "
 
 
@@ -75,6 +76,12 @@ def _is_raised(line: str) -> bool:
 
 
 def _most_common(reasons: Iterable[str]) -> str:
-    """Return the last line that most of some reasons have: of a traceback, the exception."""
-    last = Counter(reason.strip().splitlines()[-1].removeprefix("E ").strip() for reason in reasons if reason.strip())
+    """Return the line that most of some reasons end with: of a traceback, the exception."""
+    last = Counter(_last_line(reason.strip().splitlines()) for reason in reasons if reason.strip())
     return last.most_common(1)[0][0] if last else "no reason is known"
+
+
+def _last_line(lines: Sequence[str]) -> str:
+    """Return the exception of a reason; that of a docstring example is followed by its place."""
+    is_example = len(lines) > 1 and lines[-1].endswith(_OF_EXAMPLE)
+    return lines[-2 if is_example else -1].removeprefix(_RAISED).strip()
