@@ -154,7 +154,8 @@ def _call(original: Any) -> Any:
 def is_called_by_test(module: Any, frame: FrameType | None) -> bool:
     """Return whether test code calls a module; a `__call__` of the module's own class is passed over."""
     while frame is not None and frame.f_code.co_name == "__call__" and kind_of(frame.f_code) == Whose.CODE:
-        if frame.f_locals.get(frame.f_code.co_varnames[0]) is not module:
+        first = frame.f_code.co_varnames[:1]
+        if not first or frame.f_locals.get(first[0]) is not module:
             return False
         frame = frame.f_back
     return frame is not None and kind_of(frame.f_code) == Whose.TEST
