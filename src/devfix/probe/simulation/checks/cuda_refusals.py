@@ -5,13 +5,20 @@ Each entry names the function in ATen/native/cuda that it is read from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
-from ..operator_tables.dtypes import HALVES, REFUSED, SCALARS, Check, Refusal, refuse_by
+from ..accelerators import messages
+from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, REFUSED, SCALARS, Check, Refusal, refuse_by
 from . import manual_checks
+
+# `caffe2::TypeMeta` prints these.
+_IN_CPP = {
+    torch.uint8: "unsigned char", torch.int8: "signed char", torch.int16: "short int", torch.int32: "int",
+    torch.int64: "long int", torch.float32: "float", torch.float64: "double",
+}  # fmt: skip
 
 
 def refuses(name: str, dtypes: frozenset[torch.dtype] = frozenset()) -> Callable[[Check], Check]:
@@ -45,26 +52,107 @@ def normalizing_groups(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
             raise _other_type(source, given)
 
 
-@refuses("native_batch_norm")
 def normalizing_batches(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
-    """`cudnn_batch_norm` in ATen/native/cudnn/BatchNorm.cpp, which takes no narrower weight."""
-    source, weight, bias = cells[0], cells[1], cells[2]
-    if weight is None or bias is None or not torch.backends.cudnn.enabled:
+    """`cudnn_batch_norm` in ATen/native/cudnn/BatchNorm.cpp, or `batch_norm_cuda` in cuda/Normalization.cu."""
+    source, weight, bias = cells[:3]
+    if not _by_cudnn(source, weight, bias):
+        exact = torch.float32 if source.dtype in HALVES else source.dtype
+        for given in (weight, bias):
+            if given is not None and given.dtype not in (exact, source.dtype):
+                raise RuntimeError(f"expected scalar type {SCALARS[exact]} but found {SCALARS[given.dtype]}")
         return
-    if source.dtype in HALVES and (source.dtype, weight.dtype) != (torch.float16, torch.float32):
-        return  # not by cuDNN (`_batch_norm_impl_index` in Normalization.cpp)
     names = ("input", "weight", "bias", "running_mean", "running_var")
-    # The weight of halves is of float32, and the rest like it.
-    first = 1 if source.dtype is torch.float16 else 0
-    for place, given in enumerate(cells[first + 1 : 5], first + 2):
-        expected = cells[first]
-        if given is not None and given.dtype is not expected.dtype:
-            types = [f"torch.cuda.{SCALARS[each.dtype]}Tensor" for each in (expected, given)]
-            one, two = f"#{first + 1} '{names[first]}'", f"#{place} '{names[place - 1]}'"
+    # The weight of halves is of float32; what follows it is compared with it.
+    pairs = [] if source.dtype is torch.float16 else [(0, 1)]
+    pairs += [(1, place) for place in (2, 3, 4) if cells[place] is not None]
+    for first, place in pairs:
+        if cells[place].dtype is not cells[first].dtype:
+            types = [f"torch.cuda.{SCALARS[cells[each].dtype]}Tensor" for each in (first, place)]
+            one, two = (f"#{each + 1} '{names[each]}'" for each in (first, place))
             raise RuntimeError(
                 f"Expected tensor for argument {one} to have the same type as tensor for argument {two}; but type "
                 f"{types[0]} does not equal {types[1]} (while checking arguments for cudnn_batch_norm)"
             )
+
+
+def _by_cudnn(source: Any, weight: Any, bias: Any) -> bool:
+    """Return whether cuDNN normalizes a batch (`_batch_norm_impl_index` in ATen/native/Normalization.cpp)."""
+    if weight is None or bias is None or not torch.backends.cudnn.enabled:
+        return False
+    if source.dim() == 2 and messages.VERSION >= (2, 13):  # found by the CUDA build of 2.13, as in `cudnn_method`
+        return False
+    return source.dtype not in HALVES or (source.dtype, weight.dtype) == (torch.float16, torch.float32)
+
+
+refuse_by("cuda", {"native_batch_norm": Refusal("batch_norm_stats_cuda", frozenset(), of_failed=normalizing_batches)})
+
+
+@refuses("masked_fill")
+def filling(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`masked_fill__cuda` in cuda/Indexing.cu."""
+    _refuse_mask(cells, "masked_fill only supports boolean masks, but got dtype {}", SCALARS)
+
+
+@refuses("masked_scatter")
+def scattering(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`masked_scatter__cuda` in cuda/IndexKernel.cpp, which names the type as C++ does."""
+    _refuse_mask(cells, "masked_scatter_ only supports boolean masks, but got mask with dtype {}", _IN_CPP)
+
+
+def _refuse_mask(cells: Sequence[Any], text: str, names: Mapping[torch.dtype, str]) -> None:
+    mask = cells[1] if len(cells) > 1 else None
+    if isinstance(mask, torch.Tensor) and mask.dtype is not torch.bool:
+        raise RuntimeError(text.format(names.get(mask.dtype, SCALARS.get(mask.dtype))))
+
+
+@refuses("index_select")
+def selecting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`index_select_out_cuda_impl` in cuda/Indexing.cu."""
+    index = cells[2] if len(cells) > 2 else None
+    if isinstance(index, torch.Tensor) and index.dim() > 1:
+        raise RuntimeError("Index is supposed to be an empty tensor or a vector")
+    if isinstance(index, torch.Tensor) and index.dtype not in (torch.int32, torch.int64):
+        raise DTYPE_ERROR(f"\"index_select_out_cuda_impl\" not implemented for '{SCALARS.get(index.dtype)}'")
+
+
+@refuses("nll_loss2d_forward")
+def losing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`nll_loss2d_forward_out_cuda_template` in cuda/NLLLoss2d.cu reads the target as int64."""
+    target = cells[1]
+    if target.dtype is not torch.int64:
+        raise RuntimeError(f"expected scalar type Long but found {SCALARS.get(target.dtype)}")
+
+
+@refuses("_embedding_bag")
+@refuses("_embedding_bag_forward_only")
+def embedding(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`_embedding_bag_cuda` in cuda/EmbeddingBag.cu."""
+    weight, indices, scales = cells[0], cells[1], cells[6] if len(cells) > 6 else None
+    if indices.dtype not in (torch.int32, torch.int64):
+        text = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got"
+        kind = f"torch.cuda.{SCALARS.get(indices.dtype)}Tensor"
+        raise RuntimeError(f"{text} {kind} instead (while checking arguments for embedding_bag_cuda)")
+    if not weight.is_floating_point():
+        raise DTYPE_ERROR(f"\"embedding_bag_cuda\" not implemented for '{SCALARS.get(weight.dtype)}'")
+    if scales is not None and scales.dtype is not weight.dtype:
+        raise _other_type(weight, scales)
+
+
+@refuses("histc", HALVES)
+def counting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`_histc_cuda` in cuda/SummaryOps.cu, before the kernel is chosen."""
+    if cells[0].dtype is torch.float16:
+        raise RuntimeError("HalfTensor is not supported")
+    if cells[0].dtype in HALVES:
+        raise DTYPE_ERROR(f"\"histc\" not implemented for '{SCALARS[cells[0].dtype]}'")
+
+
+@refuses("median")
+@refuses("nanmedian")
+def ordering(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`median_impl` in cuda/Sorting.cpp sorts all elements, where no dimension is given."""
+    if len(cells) == 1 and not keywords and cells[0].is_complex():
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
 
 
 def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
@@ -72,7 +160,9 @@ def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 
     On the CPU oneDNN checks it, where the processor computes the dtype; elsewhere a kernel fails in other words.
     """
-    manual_checks.convolving("convolution", dict(zip(("input", "weight", "bias"), cells, strict=False)))
+    given = dict(zip(("input", "weight", "bias"), cells, strict=False))
+    if len({each.device for each in given.values() if isinstance(each, torch.Tensor)}) == 1:  # else it was checked
+        manual_checks.convolving("convolution", given)
 
 
 for _name in ("convolution", "_convolution", "convolution_overrideable"):

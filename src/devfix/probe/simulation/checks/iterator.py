@@ -16,14 +16,12 @@ NO_SCALARS = {
     "complex", "polar", "_prelu_kernel", "_prelu_kernel_backward", "mse_loss_backward", "smooth_l1_loss_backward",
     "huber_loss_backward", "binary_cross_entropy_backward", "addr", "lerp_scalar", "glu_backward", "kaiser_window",
     "hardtanh_backward", "hardswish_backward", "log_sigmoid_backward", "cross", "linalg_cross", "dist",
-    "binary_cross_entropy",
+    "binary_cross_entropy", "addcdiv", "addcdiv_",
 }  # fmt: skip
 # Successive releases allowed 0-dim CPU tensors here.
 SCALARS_SINCE = {
     "addcmul": (2, 7),
     "addcmul_": (2, 7),
-    "addcdiv": (2, 9),
-    "addcdiv_": (2, 9),
     "lerp": (2, 7),
     "lerp_": (2, 7),
 }

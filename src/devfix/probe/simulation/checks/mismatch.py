@@ -37,7 +37,7 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
     kind = kinds.now()
     if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)
-    if kind.checks_arguments and entry is not None and entry.sizes_outputs:
+    if kind.checks_arguments and (copies(base) or (entry is not None and entry.sizes_outputs)):
         check_outputs(func, args, kwargs)
     if entry is not None and entry.absent:
         raise messages.no_kernel(plan.name)
@@ -92,19 +92,31 @@ def check_exact(func: Any, entry: Any, args: Any, kwargs: Any, key: str) -> None
 
 
 def check_outputs(func: Any, args: Any, kwargs: Any) -> None:
-    """Check as `resize_out` of the generated kernels does, for the operators that set their outputs first."""
+    """Check as `resize_out` of the generated kernels does, for the operators that set their outputs first.
+
+    For an input on the host their wrapper sets no guard of a GPU's (c10/cuda/impl/CUDAGuardImpl.h).
+    """
     given = bind(func, args, kwargs)
     arguments = func._schema.arguments
     ins, outs = ([given.get(each.name) for each in arguments if each.is_out is is_out] for is_out in (False, True))
     home = next((value.device for value in ins if isinstance(value, Tensor)), devices.CPU)
     for value in outs:
-        if home.type != "cpu" and isinstance(value, Tensor) and value.device != home:
+        if isinstance(value, Tensor) and value.device != home:
+            if home.type == "cpu" and kinds.now().is_cuda and not copies(func._schema.name.split("::")[-1]):
+                raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
             raise RuntimeError(f"Expected out tensor to have device {home}, but got {value.device} instead")
+
+
+def copies(base: str) -> bool:
+    """Return whether an operator copies a view into its output, which `copy_arg` of its generated kernel compares."""
+    return base.endswith("_copy") or base == "diag"
 
 
 def cudnn_method(given: dict[str, Any]) -> str:
     """Check as the wrapper of cuDNN's batch norm if CUDA would select it (ATen/native/Normalization.cpp)."""
     source, training = given["input"], given.get("training")
+    if source.dim() == 2 and messages.VERSION >= (2, 13):  # the CUDA build of 2.13 names `native_batch_norm` for these
+        return ""
     most = {2: (262136, 131070)}.get(source.dim(), (65535, 880801))[bool(training)]
     defined = given.get("weight") is not None and given.get("bias") is not None
     return "wrapper_CUDA__cudnn_batch_norm" if source.is_cuda and defined and source.size(0) <= most else ""
@@ -120,7 +132,9 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     """Run an operator that CUDA accepts; new tensors are on the first GPU among its tensors."""
     hooks.mixed(args, kwargs)
     cells, keywords, _ = unwrap_all(args, kwargs)
-    gpu = next(tensor._devfix_gpu for tensor in tensors_of(args, kwargs) if tensor._devfix_gpu >= 0)
+    gpu: int | None = next(each._devfix_gpu for each in tensors_of(args, kwargs) if each._devfix_gpu >= 0)
+    if plan.base.endswith("index_put"):  # indices may lie on another device than what they index
+        gpu = args[0]._devfix_gpu if args[0]._devfix_gpu >= 0 else None
     if plan.random and plan.returned >= 0:
         gpu = args[plan.returned]._devfix_gpu  # the device of what is filled draws
     if keywords.get("device") is not None:

@@ -21,7 +21,7 @@ from ..kernels import cuda_only as _only  # noqa: F401 - registers how operators
 from ..kernels import cudnn_operators as _by_cudnn  # noqa: F401 - likewise
 from ..kernels import factorizations as _factoring  # noqa: F401 - likewise
 from ..kernels import fused_attention as _attending  # noqa: F401 - likewise
-from ..kernels import half_to_float, integer_division, own_kernels, widening
+from ..kernels import half_to_float, integer_division, mixed_statistics, own_kernels, widening
 from ..kernels import host_only as _host_only  # noqa: F401 - likewise
 from ..kernels import layouts as _laying_out  # noqa: F401 - likewise
 from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
@@ -133,6 +133,8 @@ def otherwise(error: Exception, plan: Any, func: Any, args: Any, kwargs: Any, ce
         result = integer_division.run(plan, cells, keywords)
     elif on_gpu and kinds.now().is_cuda and half_to_float.helps(plan, cells):
         result = half_to_float.run(plan, cells, keywords)
+    elif on_gpu and kinds.now().is_cuda and mixed_statistics.helps(plan, cells, keywords):
+        result = mixed_statistics.run(plan, cells, keywords)
     elif numbers.among(plan, cells) and numbers.is_refused(error):
         result = plan.op(*numbers.as_tensors(plan, cells), **keywords)
     else:
@@ -197,8 +199,9 @@ def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     if isinstance(error, NotImplementedError) and _is_on_gpu(args, kwargs or {}):
         text = text.replace("arguments from the 'CPU' backend", f"arguments from the '{kinds.now().key}' backend")
         error.args = (text, *error.args[1:])
-    if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
+    if isinstance(error, (RuntimeError, IndexError)) and _is_on_gpu(args, kwargs or {}):
         error = dtypes.of_failed(_base(func), args, kwargs or {}) or error
+    if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):
         text = error.args[0] if error.args and isinstance(error.args[0], str) else ""
         dtype = next((each.dtype for each in tensors_of(args, {})), None)
         told = dtypes.cuda_message(text, _base(func), dtype)

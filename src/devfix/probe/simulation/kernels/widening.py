@@ -18,7 +18,7 @@ _WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.com
 
 def helps(error: Exception, plan: Any) -> bool:
     """Return whether an operator failed because the CPU lacks a dtype that CUDA has, and makes or writes tensors."""
-    return (plan.fresh or plan.pure or bool(plan.written)) and dtypes.takes(plan.base, error)
+    return (plan.fresh or plan.pure or bool(plan.written)) and dtypes.takes(plan.base, error, plan.name)
 
 
 def try_run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:

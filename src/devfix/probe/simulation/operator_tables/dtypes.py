@@ -67,7 +67,9 @@ REFUSED: dict[str, Refusal] = {
     "_sparse_addmm": Refusal("addmm_sparse_cuda", _NO_PRODUCT | HALVES),
     "mul": Refusal("mul_cuda", _FLOAT8),
     "dot": Refusal("dot", _NO_PRODUCT),
-    "vdot": Refusal("vdot", _NO_PRODUCT),
+    "vdot": Refusal("dot", _NO_PRODUCT),  # of what is not complex `vdot` is `dot` (cuda/Blas.cpp)
+    "addcmul": Refusal("addcmul_cuda", frozenset((torch.complex32,))),
+    "native_dropout": Refusal("fused_dropout", INTEGERS | {torch.bool}),
     **dict.fromkeys(("convolution", "_convolution", "convolution_overrideable"), _CONVOLVING),
     "avg_pool2d": Refusal("avg_pool2d_out_cuda_frame", INTEGERS),
     "avg_pool3d": Refusal("avg_pool3d_out_cuda", INTEGERS),
@@ -80,7 +82,6 @@ REFUSED: dict[str, Refusal] = {
     "igamma": Refusal("igamma_cuda", HALVES),
     "igammac": Refusal("igammac_cuda", HALVES),
     "angle": Refusal("angle_cuda", HALVES),
-    "histc": Refusal("histc", HALVES),
     "native_dropout_backward": Refusal("masked_scale_cuda", INTEGERS | {torch.bool}),
 }
 
@@ -133,11 +134,19 @@ _COMPLEX_HALF = frozenset(
         "nansum",
         "convolution",
         "convolution_backward",
+        "equal",
+        "flip",
         "sigmoid_backward",
         "tanh_backward",
     ]
 )
-_ALSO_INTEGERS = {"histc": INTEGERS, "abs": frozenset((torch.bool,)), "trace": frozenset((torch.bool,))}
+_ALSO_INTEGERS = {
+    "aten::median": frozenset((torch.bool,)),
+    "aten::nanmedian": frozenset((torch.bool,)),
+    "histc": INTEGERS,
+    "abs": frozenset((torch.bool,)),
+    "trace": frozenset((torch.bool,)),
+}
 # What CUDA computes of integers, it computes as this dtype.
 THROUGH = {**dict.fromkeys(INTEGERS, torch.float64), torch.bool: torch.uint8}
 
@@ -237,24 +246,30 @@ def _check_sizes(plan: Any, cells: Any, keywords: dict[str, Any]) -> None:
 
 
 def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
-    """Return the error of cuDNN, which names 32-bit and 8-bit types without supporting them, or of its replacement."""
+    """Return the error of cuDNN, which names 32-bit and 8-bit types without supporting them, or of its replacement.
+
+    `getCudnnDataTypeFromScalarType` in ATen/cudnn/Descriptors.cpp names int8 too, in the library of 2.13.
+    """
     name = SCALARS[dtype]
     if not torch.backends.cudnn.enabled:
         return DTYPE_ERROR(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
-    if dtype in (torch.int32, torch.uint8):
+    if dtype in (torch.int32, torch.uint8, torch.int8):
         return RuntimeError("GET was unable to find an engine to execute this computation")
     return RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {name}")
 
 
-def takes(base: str, error: Exception) -> bool:
-    """Return whether CUDA has the kernel that the CPU has just rejected because of a dtype."""
+def takes(base: str, error: Exception, name: str = "") -> bool:
+    """Return whether CUDA has the kernel that the CPU has just rejected because of a dtype.
+
+    `name` is the overload's.
+    """
     spoken = _SPOKEN.search(str(error))
     dtype = _NAMES.get(spoken[2]) if spoken else None
     if dtype in HALVES:
         return base not in _NO_HALF and not base.startswith(_NO_HALF_FAMILIES)
     if dtype is torch.complex32:
         return base in _COMPLEX_HALF
-    return dtype in _ALSO_INTEGERS.get(base, ())
+    return dtype in _ALSO_INTEGERS.get(base, ()) or dtype in _ALSO_INTEGERS.get(name, ())
 
 
 def cuda_message(text: str, base: str, dtype: torch.dtype | None = None) -> str:

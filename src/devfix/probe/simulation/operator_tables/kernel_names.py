@@ -16,6 +16,13 @@ BY_OPERATOR = {
     **dict.fromkeys(("upsample_nearest1d", "_upsample_nearest_exact1d"), "upsample_nearest1d_out_frame"),
     **dict.fromkeys(("upsample_nearest2d", "_upsample_nearest_exact2d"), "upsample_nearest2d_out_frame"),
     **dict.fromkeys(("upsample_nearest3d", "_upsample_nearest_exact3d"), "upsample_nearest3d_out_frame"),
+    "linalg_cross": "cross_cuda", "masked_scatter": "masked_scatter_", "digamma": "digamma_cuda", "mode": "cuda_mode",
+    "tril_indices": "tril_indices_cuda", "triu_indices": "triu_indices_cuda", "_fused_rms_norm": "LayerNormKernelImpl",
+    "adaptive_max_pool2d": "adaptive_max_pool2d_cuda", "reflection_pad1d": "reflection_pad1d_out",
+    "reflection_pad2d": "reflection_pad2d_out_template", "reflection_pad3d": "reflection_pad3d_out_cuda",
+    **{f"replication_pad{n}d": f"replication_pad{n}d_cuda" for n in (1, 2, 3)},
+    "native_batch_norm": "batch_norm_stats_cuda", "_embedding_bag": "embedding_bag_cuda",
+    "_embedding_bag_forward_only": "embedding_bag_cuda",
 }  # fmt: skip
 
 # By the name of the CPU's kernel.
@@ -43,17 +50,17 @@ BY_KERNEL = {
     **dict.fromkeys(("softmax_backward_lastdim_kernel_impl", "softmax_backward_kernel_impl"), "host_softmax_backward"),
     "multilabel_margin_loss_forward_out_frame": "multilabel_margin_loss_forward_kernel",
     "fractional_max_pool2d_out_frame": "fractional_max_pool2d_out_cuda_frame",
-    **{f"scatter_gather_tensor_cpu_reduce_{name}": f"scatter_reduce_cuda_{name}_" for name in ("amax", "amin", "mean")},
+    **{f"scatter_gather_tensor_cpu_reduce_{name}": "cuda_scatter_gather_base_kernel_func"
+       for name in ("amax", "amin", "mean")},
 }  # fmt: skip
 
 _SPOKEN = re.compile(r"\"([\w.]+)\" not implemented for '(\w+)'")
 _TYPE = re.compile(r"(?<=but got )(CPU(?=\w+Type instead)|torch\.(?=\w+Tensor instead))")
-# Sentences of the CPU's kernels, and what is in their place in ATen/native/cuda (SoftMax.cu, Sort.cpp, TensorTopK.cu).
+# Sentences of the CPU's kernels, and what is in their place in ATen/native/cuda (SoftMax.cu, SummaryOps.cu). Those of
+# `sort` and `topk` name the CPU on CUDA too: ATen/native/Sorting.cpp has them for both.
 _SENTENCES = {
     "softmax with half to float conversion is not supported on CPU": "conversion is supported for Half type only",
-    " Sort does not support complex dtypes on CPU": "Sort currently does not support complex dtypes on CUDA.",
-    " topk does not support complex dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
-    "topk does not support bool dtypes on CPU": "\"topk_out_cuda\" not implemented for '{dtype}'",
+    "torch.histc: max must be larger than min": "max must be larger than min",
 }
 # The same for parts of sentences: of products (cuda/Blas.cpp), and of convolutions (Convolution.cpp), whose inputs
 # oneDNN checks on the CPU.
@@ -61,6 +68,9 @@ _PARTS = (
     (re.compile(r"(?<=with arguments from the ')(\w*)CPU(?=' backend)"), r"\1CUDA"),
     (re.compile(r"^max_pool3d_with_indices_out_cpu_template\(\)"), "max_pool3d_with_indices_out_cuda_template()"),
     (re.compile(r"^expected m1 and m2 to have"), "expected mat1 and mat2 to have"),
+    (re.compile(r"^torch\.histogram\(\): (bins must be > 0).*"), r"\1"),  # `_histc_cuda` in cuda/SummaryOps.cu
+    # `masked_scatter__cuda` in cuda/IndexKernel.cpp
+    (re.compile(r"^masked_scatter: (expected self and source to have same dtypes but got)"), r"masked_scatter_: \1 "),
     (
         re.compile(r"^Input type \(torch\.(\w+)\) and (weight|bias) type \(torch\.(\w+)\) should be the same.*"),
         r"Input type (torch.cuda.\1) and \2 type (torch.cuda.\3) should be the same",

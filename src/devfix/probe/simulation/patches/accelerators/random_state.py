@@ -38,6 +38,11 @@ def _generator(device: Any) -> Any:
     return randomness.defaults[index_of(device, lacking)]
 
 
+def _numbered(device: Any) -> Any:
+    """Return the generator that a device's index names: torch/cuda/random.py reads nothing else of the device."""
+    return _generator(device if isinstance(device, int) else torch.device(device).index)
+
+
 def _seed(seed: int, gpus: Any) -> None:
     for gpu in gpus:
         randomness.defaults[gpu].manual_seed(int(seed))
@@ -59,11 +64,11 @@ def answers() -> dict[str, Any]:
     return {
         "manual_seed": lambda seed: _seed(seed, [devices.current()]),
         "manual_seed_all": lambda seed: _seed(seed, range(devices.count())),
-        "seed": lambda: randomness.defaults[devices.current()].seed(),
+        "seed": lambda: randomness.defaults[devices.current()].seed() and None,
         "seed_all": lambda: [generator.seed() for generator in randomness.defaults] and None,
         "initial_seed": _initial_seed,
-        "get_rng_state": lambda device=name: _generator(device).get_state(),
-        "set_rng_state": lambda new_state, device=name: _generator(device).set_state(new_state) and None,
+        "get_rng_state": lambda device=name: _numbered(device).get_state(),
+        "set_rng_state": lambda new_state, device=name: _numbered(device).set_state(new_state) and None,
         "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: devices.count()]],
         "set_rng_state_all": _set_all_states,
     }

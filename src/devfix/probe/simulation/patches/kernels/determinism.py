@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ...accelerators import messages
 from ...dispatcher import graph_capture
 from ...patching import wrap
 from ...tensors.unwrapping import tensors_of
@@ -27,6 +28,7 @@ _ALERTS = {
     "upsample_bilinear2d_backward": "upsample_bilinear2d_backward_out_cuda",
     "upsample_bicubic2d_backward": "upsample_bicubic2d_backward_out_cuda",
     "upsample_trilinear3d_backward": "upsample_trilinear3d_backward_out_cuda",
+    **{f"_upsample_{way}2d_aa_backward": f"upsample_{way}2d_aa_backward_out_cuda" for way in ("bilinear", "bicubic")},
     "reflection_pad1d_backward": "reflection_pad1d_backward_out_cuda",
     "reflection_pad2d_backward": "reflection_pad2d_backward_out_template",
     "reflection_pad3d_backward": "reflection_pad3d_backward_out_cuda",
@@ -45,26 +47,37 @@ _ALERTS = {
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), "scatter_reduce_cuda_prod_"),
     **dict.fromkeys(("scatter", "scatter_"), "scatter_reduce_cuda_kernel"),
     **dict.fromkeys(("index_reduce", "index_reduce_"), "index_reduce_cuda"),  # ATen/native/cuda/Indexing.cu
-    "put_": "put_",  # ATen/native/TensorAdvancedIndexing.cpp: sums too, where they are atomic
+    # ATen/native/TensorAdvancedIndexing.cpp: sums too, where they are atomic; the gradient of `take` is one.
+    **dict.fromkeys(("put_", "put"), "put_"),
 }
+# The library of CUDA's kernels of 2.13.0+cu130 calls no alert for these: it has deterministic algorithms for them.
+_IMPROVED = messages.VERSION >= (2, 13)
+if _IMPROVED:
+    for _name in ("cumsum", "reflection_pad2d_backward", "adaptive_max_pool3d_backward"):
+        del _ALERTS[_name]
+    _ALERTS["histc"] = "_histc_cuda with floating point input"
 if "kthvalue" in (torch.use_deterministic_algorithms.__doc__ or ""):  # newer releases have an algorithm for it
     _ALERTS["kthvalue"] = "kthvalue CUDA"  # ATen/native/cuda/Sorting.cpp
 _MAX = 2  # the mode of an embedding bag
+_NONE = 0  # the reduction of a loss
 _REST = (
-    "You can also file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding "
-    "deterministic support for this operation."
+    "file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding deterministic support for "
+    "this operation."
 )
 _on: list[bool] = []
 
 
 def _concerns(name: str, func: Any, args: Any, kwargs: Any) -> bool:
     source = args[0]
-    if name == "put_":
+    if name in ("put_", "put"):
         return bool(args[3] if len(args) > 3 else (kwargs or {}).get("accumulate"))  # C++ alerts of the rest itself
     if name.startswith("scatter_reduce"):
         return bool(args[4] == "prod")
     if name.startswith("scatter"):
-        return str(func._schema.overload_name).startswith("reduce")
+        way = (kwargs or {}).get("reduce", args[4] if len(args) > 4 else "")
+        return str(func._schema.overload_name).startswith("reduce") and not (_IMPROVED and way == "add")
+    if name == "nll_loss2d_forward":
+        return bool(args[3] != _NONE)  # the kernel that reduces nothing adds nothing
     if name in ("median", "nanmedian"):
         return "dim" in func._schema.overload_name
     if name == "_embedding_bag_backward":
@@ -82,11 +95,13 @@ def _alert(func: Any, args: Any, kwargs: Any) -> None:
         return
     text = f"{_ALERTS[name]} does not have a deterministic implementation, but you set "
     if torch.is_deterministic_algorithms_warn_only_enabled():
-        warnings.warn(f"{text}'torch.use_deterministic_algorithms(True, warn_only=True)'. {_REST}", stacklevel=3)
+        warnings.warn(
+            f"{text}'torch.use_deterministic_algorithms(True, warn_only=True)'. You can {_REST}", stacklevel=3
+        )
         return
     raise RuntimeError(
         f"{text}'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation, or "
-        f"you can use the 'warn_only=True' option, if that's acceptable for your application. {_REST}"
+        f"you can use the 'warn_only=True' option, if that's acceptable for your application. You can also {_REST}"
     )
 
 
