@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..accelerators import messages
-from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, REFUSED, SCALARS, Check, Refusal, refuse_by
+from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, INTEGERS, REFUSED, SCALARS, Check, Refusal, refuse_by
 from . import manual_checks
 
 # `caffe2::TypeMeta` prints these.
@@ -85,6 +85,14 @@ def _by_cudnn(source: Any, weight: Any, bias: Any) -> bool:
 
 
 refuse_by("cuda", {"native_batch_norm": Refusal("batch_norm_stats_cuda", frozenset(), of_failed=normalizing_batches)})
+
+
+@refuses("vdot", INTEGERS | {torch.bool, torch.complex32})
+def multiplying_vectors(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`vdot_cuda` in cuda/Blas.cpp, which leaves to `dot` what is not complex; its checks come first."""
+    if cells[0].shape == cells[1].shape and cells[0].dtype is cells[1].dtype:
+        kernel = "vdot" if cells[0].is_complex() else "dot"
+        raise DTYPE_ERROR(f"\"{kernel}\" not implemented for '{SCALARS[cells[0].dtype]}'")
 
 
 @refuses("masked_fill")

@@ -67,7 +67,6 @@ REFUSED: dict[str, Refusal] = {
     "_sparse_addmm": Refusal("addmm_sparse_cuda", _NO_PRODUCT | HALVES),
     "mul": Refusal("mul_cuda", _FLOAT8),
     "dot": Refusal("dot", _NO_PRODUCT),
-    "vdot": Refusal("dot", _NO_PRODUCT),  # of what is not complex `vdot` is `dot` (cuda/Blas.cpp)
     "addcmul": Refusal("addcmul_cuda", frozenset((torch.complex32,))),
     "native_dropout": Refusal("fused_dropout", INTEGERS | {torch.bool}),
     **dict.fromkeys(("convolution", "_convolution", "convolution_overrideable"), _CONVOLVING),
@@ -82,7 +81,7 @@ REFUSED: dict[str, Refusal] = {
     "igamma": Refusal("igamma_cuda", HALVES),
     "igammac": Refusal("igammac_cuda", HALVES),
     "angle": Refusal("angle_cuda", HALVES),
-    "native_dropout_backward": Refusal("masked_scale_cuda", INTEGERS | {torch.bool}),
+    "native_dropout_backward": Refusal("masked_scale", INTEGERS | {torch.bool}),
 }
 
 # Operators without a CUDA kernel for half precision; the names of their kernels, if they are irregular.
@@ -90,10 +89,11 @@ _NO_HALF = {
     "linalg_cholesky_ex": "cholesky_cusolver", "cholesky": "cholesky_cusolver",
     **dict.fromkeys(("cholesky_inverse", "cholesky_solve", "_cholesky_solve_helper"), "cholesky_cuda_potrs"),
     "linalg_householder_product": "orgqr_cuda", "geqrf": "geqrf_cuda",
-    "ormqr": "orgmr_cuda", "linalg_qr": "geqrf_cuda", "_linalg_svd": "svd_cuda_gesvdj",
+    "ormqr": "orgmr_cuda", "linalg_qr": "geqrf_cuda", "_linalg_svd": "svd_cuda_gesvdjBatched",
     "_linalg_eigh": "linalg_eigh_cuda", "linalg_eig": "linalg_eig_cuda", "_linalg_eigvals": "linalg_eig_cuda",
     "linalg_eigvals": "linalg_eig_cuda", "linalg_lu": "lu_factor_cusolver", "linalg_lu_factor_ex": "lu_factor_cusolver",
-    "linalg_lu_solve": "lu_solve_cusolver", "linalg_ldl_factor_ex": "ldl_factor_cusolver", "linalg_ldl_solve": "",
+    "linalg_lu_solve": "lu_solve_cusolver", "linalg_ldl_factor_ex": "ldl_factor_looped_cusolver",
+    "linalg_ldl_solve": "",
     "linalg_solve_triangular": "triangular_solve_cuda", "triangular_solve": "triangular_solve_cuda",
     "linalg_lstsq": "", "linalg_inv_ex": "", "_linalg_solve_ex": "", "_linalg_det": "", "_linalg_slogdet": "",
     "_cdist_forward": "cdist_cuda", "_cdist_backward": "cdist_cuda_backward", "_pdist_forward": "pdist_cuda",

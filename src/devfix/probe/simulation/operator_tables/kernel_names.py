@@ -21,7 +21,10 @@ BY_OPERATOR = {
     "adaptive_max_pool2d": "adaptive_max_pool2d_cuda", "reflection_pad1d": "reflection_pad1d_out",
     "reflection_pad2d": "reflection_pad2d_out_template", "reflection_pad3d": "reflection_pad3d_out_cuda",
     **{f"replication_pad{n}d": f"replication_pad{n}d_cuda" for n in (1, 2, 3)},
-    "native_batch_norm": "batch_norm_stats_cuda", "_embedding_bag": "embedding_bag_cuda",
+    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update"),
+                    "batch_norm_stats_cuda"),
+    "exp2": "exp2_cuda", "segment_reduce": "segment_reduce_cuda", "put": "put_cuda",
+    "binary_cross_entropy": "binary_cross_entropy_out_cuda", "_embedding_bag": "embedding_bag_cuda",
     "_embedding_bag_forward_only": "embedding_bag_cuda",
 }  # fmt: skip
 
@@ -38,7 +41,8 @@ BY_KERNEL = {
     "addmv_impl_cpu": "addmv_impl_cuda", "bmm": "baddbmm_cuda", "baddbmm": "baddbmm_cuda",
     "GeluKernelImpl": "GeluCUDAKernelImpl", "cholesky_cpu": "cholesky_cusolver",
     "lu_cpu": "lu_factor_cusolver", "add_stub": "ufunc_add_CUDA", "prod_out_cpu": "prod_cuda",
-    "index_add_": "index_add_cuda_",
+    "index_add_": "index_add_cuda_", "scatter_gather_scalar_cpu": "cuda_scatter_fill_base_kernel_func",
+    "index_reduce_func_exclude_input_init": "index_reduce_func_cuda_exclude_input_init", "index_func_": "index_reduce",
     **dict.fromkeys(("div_cpu", "div_cpu_reduced_float"), "div_true_cuda"), "masked_fill": "masked_fill_",
     **dict.fromkeys(("clamp_min_scalar_cpu", "clamp_max_scalar_cpu"), "clamp_scalar_cuda"),
     **dict.fromkeys(("scatter_gather_tensor_cpu", "gather_expanded_index"), "cuda_scatter_gather_base_kernel_func"),

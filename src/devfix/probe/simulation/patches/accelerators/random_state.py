@@ -38,7 +38,7 @@ def _generator(device: Any) -> Any:
     return randomness.defaults[index_of(device, lacking)]
 
 
-def _numbered(device: Any) -> Any:
+def _generator_by_index(device: Any) -> Any:
     """Return the generator that a device's index names: torch/cuda/random.py reads nothing else of the device."""
     return _generator(device if isinstance(device, int) else torch.device(device).index)
 
@@ -67,8 +67,8 @@ def answers() -> dict[str, Any]:
         "seed": lambda: randomness.defaults[devices.current()].seed() and None,
         "seed_all": lambda: [generator.seed() for generator in randomness.defaults] and None,
         "initial_seed": _initial_seed,
-        "get_rng_state": lambda device=name: _numbered(device).get_state(),
-        "set_rng_state": lambda new_state, device=name: _numbered(device).set_state(new_state) and None,
+        "get_rng_state": lambda device=name: _generator_by_index(device).get_state(),
+        "set_rng_state": lambda new_state, device=name: _generator_by_index(device).set_state(new_state) and None,
         "get_rng_state_all": lambda: [generator.get_state() for generator in randomness.defaults[: devices.count()]],
         "set_rng_state_all": _set_all_states,
     }
