@@ -90,7 +90,8 @@ refuse_by("cuda", {"native_batch_norm": Refusal("batch_norm_stats_cuda", frozens
 @refuses("vdot", INTEGERS | {torch.bool, torch.complex32})
 def multiplying_vectors(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`vdot_cuda` in cuda/Blas.cpp, which leaves to `dot` what is not complex; its checks come first."""
-    if cells[0].shape == cells[1].shape and cells[0].dtype is cells[1].dtype:
+    refused = cells[0].dtype in (torch.bool, torch.complex32) or cells[0].dtype in INTEGERS
+    if refused and cells[0].shape == cells[1].shape and cells[0].dtype is cells[1].dtype:
         kernel = "vdot" if cells[0].is_complex() else "dot"
         raise DTYPE_ERROR(f"\"{kernel}\" not implemented for '{SCALARS[cells[0].dtype]}'")
 
