@@ -40,6 +40,7 @@ def _generator(device: Any) -> Any:
 
 def _generator_by_index(device: Any) -> Any:
     """Return the generator that a device's index names: torch/cuda/random.py reads nothing else of the device."""
+    devices.use()
     return _generator(device if isinstance(device, int) else torch.device(device).index)
 
 
