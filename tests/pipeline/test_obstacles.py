@@ -21,6 +21,7 @@ from devfix.report.render.terminal.github import workflow_commands
 from devfix.report.render.terminal.text import text
 
 PYTHON = Path("/env/bin/python")
+SITE = "/env/lib/python3.11/site-packages"
 
 
 def ended(words: str, exit_code: int = 1, outcome: Outcome = Outcome.OTHER) -> Run:
@@ -39,9 +40,6 @@ def trace(exception: str, *frames: str) -> str:
     return "Traceback (most recent call last):\n" + "".join(lines) + exception + "\n"
 
 
-SITE = "/env/lib/python3.11/site-packages"
-
-
 @pytest.mark.parametrize(
     ("words", "lack", "message", "advice"),
     [
@@ -53,10 +51,24 @@ SITE = "/env/lib/python3.11/site-packages"
             "/env/bin/python -m pip install opencv-python-headless",
         ),
         (
-            trace("ModuleNotFoundError: No module named 'sklearn.svm'", "./main.py"),
+            trace("ModuleNotFoundError: No module named 'sklearn'", "./main.py"),
             Lack.PACKAGE,
             "the repository does not declare it (it is usually part of scikit-learn)",
             "pip install scikit-learn",
+        ),
+        (
+            trace("ModuleNotFoundError: No module named 'lightning.apps'", "./main.py"),
+            Lack.PACKAGE,
+            "main.py:3 imports lightning.apps, which the lightning installed in /env/bin/python does not have; "
+            "lightning is declared in pyproject.toml:9",
+            "install a version of lightning that has it with /env/bin/python -m pip install lightning==VERSION",
+        ),
+        (
+            trace(f"ImportError: cannot import name 'SVC' from 'sklearn.svm' ({SITE}/sklearn/svm.py)", "./main.py"),
+            Lack.PACKAGE,
+            "main.py:3 imports SVC from sklearn.svm, which the sklearn installed in /env/bin/python does not have; "
+            "the repository does not declare scikit-learn",
+            "pip install scikit-learn==VERSION",
         ),
         (
             trace("ModuleNotFoundError: No module named 'einops'", "./main.py", f"{SITE}/somelib/layers.py"),

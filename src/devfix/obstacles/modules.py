@@ -10,6 +10,8 @@ from devfix.obstacles.exceptions import Ending
 from devfix.obstacles.surroundings import Surroundings, advice_on_compiled, pip, short, where
 
 _MODULE = re.compile(r"No module named '?([\w.]+)'?")
+# Of an installed package, as the path in brackets says.
+_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)' \([^)]*\b(?:site|dist)-packages\b")
 _ASKED_FOR = re.compile(r"(?:pip|conda) install (?:-U |--upgrade )?[`'\"]?([A-Za-z0-9][\w.-]*)")
 _TRITON = re.compile(
     r"\bactive drivers\b|TritonMissing|working triton|accessed from Triton|"
@@ -39,6 +41,8 @@ def package(ending: Ending, around: Surroundings) -> Obstacle | None:
         return None
     if match := _MODULE.search(ending.message):
         return _missing_module(match[1], ending, around)
+    if match := _NAME.search(ending.message):
+        return _other_version(match[2], f"imports {match[1]} from {match[2]}", ending, around)
     match = _ASKED_FOR.search(ending.message)
     if match is None or _KERNEL.search(ending.message):
         return None
@@ -50,8 +54,10 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
     if top == "triton":
         return _no_triton(f"{where(ending)} imports triton, which is not installed in {around.python}")
     local = _local(top, around)
-    if local is None:
-        return _missing_package(top, ending, around)
+    if local is None:  # Python names a module inside of a package only where the package was found
+        is_inside = module != top
+        found = _other_version(module, f"imports {module}", ending, around) if is_inside else None
+        return found or _missing_package(top, ending, around)
     if any(path.endswith(_SOURCES) for path in around.tracked) and module != top:
         message = f"{where(ending)} imports {module}, a compiled extension of this repository that is not built"
         return Obstacle(Lack.COMPILER, message, advice_on_compiled("build it in the program's environment"))
@@ -60,6 +66,19 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
         message = f"{where(ending)} imports {module}, which is {local} in this repository, but not on the import path"
     run = f"install the project ({pip(around, '-e .')}), or run it where {top} can be imported (--run and --python)"
     return Obstacle(Lack.MODULE, message, run)
+
+
+def _other_version(module: str, does: str, ending: Ending, around: Surroundings) -> Obstacle | None:
+    """Return the obstacle of an installed package that lacks what is imported of it; None for the repository's own."""
+    top = module.partition(".")[0]
+    if _local(top, around) is not None:
+        return None
+    place = distribution_for(top, around.declared())
+    name = place.name if place else usual_name(top)
+    whose = f"{name} is declared in {place.path}:{place.line}" if place else f"the repository does not declare {name}"
+    message = f"{where(ending)} {does}, which the {top} installed in {around.python} does not have; {whose}"
+    install = f"install a version of {name} that has it with {pip(around, f'{name}==VERSION')}"
+    return Obstacle(Lack.PACKAGE, message, f"{install}, or choose another interpreter with --python")
 
 
 def _missing_package(
