@@ -39,7 +39,7 @@ def test_a_search_goes_on_with_what_has_not_run() -> None:
     coverage.add_control(ended(Outcome.TIMEOUT, 4, "b", a="passed"))
     assert coverage.left_out == {"a", "b"} and coverage.lacks_control, "b took the rest of the time"
     assert coverage.select_tests(LIFTED) == ["a"]
-    assert not list(coverage.add_lifted(LIFTED, ["a"], ended(Outcome.CLEAN, a="passed")))
+    coverage.add_lifted(LIFTED, ["a"], ended(Outcome.CLEAN, a="passed"))
     coverage.add_control(ended(Outcome.CLEAN, 2, c="passed", d="failed"))
     assert not coverage.lacks_control and coverage.select_tests(LIFTED) == ["c"]
     coverage.postpone(LIFTED)
@@ -49,7 +49,7 @@ def test_a_search_goes_on_with_what_has_not_run() -> None:
         left.startswith("b ran until")
         and over == f"the budget was over before all tests ran {LIFTED}; --budget gives more"
     )
-    list(coverage.add_lifted(LIFTED, ["c"], ended(Outcome.CLEAN, c="finding")))
+    coverage.add_lifted(LIFTED, ["c"], ended(Outcome.CLEAN, c="finding"))
     assert not coverage.is_unfinished and list(coverage.notes()) == [left]
     assert coverage.select_tests("twice") == ["a", "c"] and coverage.select_tests("twice", passing=True) == ["a"]
 
@@ -57,9 +57,14 @@ def test_a_search_goes_on_with_what_has_not_run() -> None:
 def test_what_has_no_result_lifted_is_not_asked_for_again() -> None:
     coverage = Coverage(Suite(SuiteKind.tests, ()))
     coverage.add_control(ended(Outcome.CLEAN, 2, a="passed", b="passed"))
-    (note,) = coverage.add_lifted(LIFTED, ["a", "b"], ended(Outcome.OTHER, a="passed"))
+    coverage.add_lifted(LIFTED, ["a", "b"], ended(Outcome.OTHER, a="passed"))
+    (note,) = coverage.notes()
     assert note.startswith("1 of 2 tests have no result lifted to cuda:0")
     assert coverage.select_tests(LIFTED) == [] and not coverage.is_unfinished
+    coverage.add_control(ended(Outcome.CLEAN, 1, c="passed"))
+    coverage.add_lifted(LIFTED, ["c"], ended(Outcome.OTHER))
+    (note,) = coverage.notes()
+    assert note.startswith("2 of 3 tests have no result lifted to cuda:0")
 
 
 @pytest.mark.slow

@@ -35,14 +35,10 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
         yield f"pytest ran none of the {suite.name}" + (f": {said}" if said else "")
 
 
-def unfinished_notes(suite: Suite, lifted: PassResult, asked: Sequence[str], title: str) -> Iterator[str]:
-    """Yield how a lifted run ended that has no result for some of the tests it was asked for."""
-    left = [test for test in asked if test not in lifted.tests.results]
+def reason_of_end(lifted: PassResult) -> str:
+    """Return why pytest ended in a lifted run before all tests had a result."""
     run = lifted.run
-    if not left or run is None or lifted.is_interrupted:
-        return
-    said = run.signal or _last_said(run.stdout + run.stderr) or f"exit code {run.exit_code}"
-    yield f"{len(left)} of {len(asked)} {suite.name} have no result {title}; pytest ended with: {said}"
+    return "" if run is None else run.signal or _last_said(run.stdout + run.stderr) or f"exit code {run.exit_code}"
 
 
 def needing_gpus(control: TestResults) -> list[str]:

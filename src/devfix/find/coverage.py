@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from devfix.find.control import needing_gpus, notes_of, unfinished_notes
+from devfix.find.control import needing_gpus, notes_of, reason_of_end
 from devfix.find.passes import PassResult, merge
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite
@@ -15,10 +15,14 @@ OVER = "the budget was over before"
 
 @dataclass
 class Lifted:
-    """The tests that one kind of lifted run has run, and whether its time was over before all had."""
+    """The tests that one kind of lifted run has run, and whether its time was over before all had.
+
+    `without_result` are those that pytest left without a result when it ended, by the reason that it gave.
+    """
 
     ran: set[str] = field(default_factory=set)
     is_cut: bool = False
+    without_result: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -57,12 +61,14 @@ class Coverage:
         wanted = tests.of("passed") + needing_gpus(tests)
         return [test for test in wanted if test not in ran and not (passing and test in self.failed)]
 
-    def add_lifted(self, title: str, asked: Sequence[str], done: PassResult) -> Iterator[str]:
-        """Add the results of a lifted run; yields how it ended, if neither all tests nor its time did that."""
+    def add_lifted(self, title: str, asked: Sequence[str], done: PassResult) -> None:
+        """Add the results of a lifted run."""
         lifted = self.lifted.setdefault(title, Lifted())
         lifted.is_cut = done.lacks(asked)
         if not lifted.is_cut:
-            yield from unfinished_notes(self.suite, done, asked, title)
+            left = [test for test in asked if test not in done.tests.results]
+            if left and done.run is not None and not done.is_interrupted:
+                lifted.without_result.setdefault(reason_of_end(done), []).extend(left)
             lifted.ran.update(asked)  # without a result, a test has none in another run either
         elif done.tests.running:
             lifted.ran.add(done.tests.running)
@@ -80,5 +86,8 @@ class Coverage:
             for test in sorted(self.left_out - {*self.control.tests.results}):
                 yield f"{test} ran until the time of a run was over, and was left out; --timeout ends it sooner"
         for title, each in self.lifted.items():
+            for said, left in each.without_result.items():
+                count = f"{len(left)} of {len(each.ran)} {self.suite.name}"
+                yield f"{count} have no result {title}; pytest ended with: {said}"
             if each.is_cut:
                 yield f"{OVER} all {self.suite.name} ran {title}; --budget gives more"
