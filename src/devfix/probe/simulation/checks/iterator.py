@@ -25,6 +25,7 @@ SCALARS_SINCE = {
     "lerp": (2, 7),
     "lerp_": (2, 7),
 }
+NO_SCALARS_SINCE = {"mse_loss": (2, 13)}  # as the CUDA library of 2.13.0 answers
 # Operators whose kernels take no number of the host in these places, though their iterators let it pass: they call
 # `gpu_kernel`, where others call `gpu_kernel_with_scalars` (cuda/BinaryMiscOpsKernels.cu and cuda/Lerp.cu).
 KERNELS_ON_GPU = {
@@ -37,7 +38,9 @@ def allows_scalars(base: str, given: dict[str, Any]) -> bool:
     """Return whether the operator's iterator accepts a 0-dim CPU tensor among its inputs."""
     if base in ("clamp", "clamp_") and given.get("min") is not None and given.get("max") is not None:
         return False
-    return base not in NO_SCALARS and SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
+    if base in NO_SCALARS or NO_SCALARS_SINCE.get(base, (99, 0)) <= messages.VERSION:
+        return False
+    return SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
 
 
 def check(func: Any, base: str, given: dict[str, Any]) -> None:

@@ -138,7 +138,10 @@ def all_segments() -> list[dict[str, Any]]:
 
 
 def _allocate(size: int, stream: int) -> int:
-    size = int(size) % (1 << 64)  # of a signed number in C
+    if size < 0 and messages.VERSION >= (2, 13):  # as its CUDA library says; before, a number without a sign
+        text = "caching_allocator_alloc requires a non-negative size."
+        raise ValueError(f"Invalid memory size: {size}. {text}")
+    size = int(size) % (1 << 64)
     try:
         block = ctypes.create_string_buffer(max(size, 1))
     except (MemoryError, OverflowError, ValueError):

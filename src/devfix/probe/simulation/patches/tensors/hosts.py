@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -111,6 +112,9 @@ def _on_host(name: str) -> None:
     wrap(Tensor, name, make)
 
 
+_PLACES = {"map_": ("'other'",), "map2_": ("argument 'x'", "argument 'y'")}  # as the messages name the arguments
+
+
 def _calling(name: str) -> Any:
     """Let a method that calls a Python function for each pair of elements raise that it only works on the host."""
 
@@ -121,9 +125,10 @@ def _calling(name: str) -> Any:
             if on_host or any(overridden(item) or item.requires_grad for item in tensors):
                 return original(self, *args)
             error = TypeError(f"{name} is only implemented on CPU tensors")
-            other = next((item for item in tensors if _kind(item) != _kind(self)), None)
-            if other is not None:
-                error = TypeError(f"{name}: expected {_kind(self)} for 'other' (got {_kind(other)})")
+            for place, other in zip(_PLACES[name], args, strict=False):
+                if isinstance(other, Tensor) and _kind(other) != _kind(self):
+                    error = TypeError(f"{name}: expected {_kind(self)} for {place} (got {_kind(other)})")
+                    break
             hooks.failed(error, f"torch.Tensor.{name}", tuple(tensors), {})
             raise error
 
@@ -132,8 +137,20 @@ def _calling(name: str) -> Any:
     return make
 
 
+@cache
+def _are_types_named() -> bool:
+    """Return whether C++ names `torch.FloatTensor` here, as 2.13 does; CPUFloatType before."""
+    try:
+        torch.ones(1).map_(torch.ones(1, dtype=torch.float64), lambda one, other: one)
+    except TypeError as error:
+        return "torch." in str(error)
+    return False
+
+
 def _kind(tensor: Any) -> str:
     """Return the type of a tensor as C++ names it."""
+    if _are_types_named():
+        return str(tensor.type())
     place = "CPU" if tensor._devfix_gpu < 0 else kinds.now().key
     return place + str(tensor.type()).rpartition(".")[2].replace("Tensor", "Type")
 
@@ -146,5 +163,5 @@ def install() -> None:
     wrap(Tensor, "pin_memory", _pin)
     wrap(Tensor, "is_pinned", _report_pinned)
     _on_host("tolist")
-    for name in ("map_", "map2_"):
+    for name in _PLACES:
         wrap(Tensor, name, _calling(name))
