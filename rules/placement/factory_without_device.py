@@ -11,12 +11,18 @@ from devfix.sdk import (
     Context,
     CreationRule,
     Definition,
+    File,
     Site,
+    assigned_targets,
     has_device_name,
+    is_move,
     last_name,
     match,
     method_call_on,
+    receiver,
 )
+
+MOST = 100  # calls of a function that are looked at
 
 
 class FactoryWithoutDevice(CreationRule):
@@ -89,11 +95,24 @@ def _is_moved_in_parts(ctx: Context) -> bool:
 
 
 def _is_of_several(ctx: Context, site: Site) -> bool:
-    """Return whether a function returns to several calls what it creates here, and can get a parameter for a device."""
+    """Return whether a function returns to several calls what it creates here, and can get a parameter for a device.
+
+    Where one of them moves what it gets, that is left to the callers.
+    """
     function = site.function
     if function is None or site.is_in_constructor or not any(True for _ in _pass_device(ctx, site)):
         return False
-    return len([*islice(ctx.repository.callers(Definition(site.file, function)), 2)]) > 1
+    calls = [*islice(ctx.repository.callers(Definition(site.file, function)), MOST)]
+    return len(calls) > 1 and not any(_is_moved(*each) for each in calls)
+
+
+def _is_moved(file: File, call: cst.Call) -> bool:
+    """Return whether the result of a call is moved: `encode(text).to(device)`, or below it by its name."""
+    given = file.parent(call)
+    names = [file.code(each) for each in assigned_targets(given)] if isinstance(given, cst.Assign) else []
+    moves = [each for each in file.within(file.function_of(call) or file.module, cst.Call) if is_move(each)]
+    moved = (receiver(each) for each in moves)
+    return is_move(method_call_on(file, call)) or any(each is not None and file.code(each) in names for each in moved)
 
 
 def _is_part(site: Site) -> bool:
