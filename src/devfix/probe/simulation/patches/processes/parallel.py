@@ -90,8 +90,9 @@ def _check_gathered(tensors: Any, dim: int, quoted: str) -> None:
             text = "Expected all input tensors to be CUDA tensors, but tensor at index"
             raise RuntimeError(f"{text} {index} has device {quoted.format(tensor.device)}")
         if tensor.dim() != first.dim():
-            text = f"Expected all input tensors to have the same number of dimensions, but tensor at index {index} has"
-            raise RuntimeError(f"{text} {tensor.dim()} dimensions, (expected {first.dim()})")
+            text = "Expected all input tensors to have the same number of dimensions, but tensor at index"
+            # Without a space between, as in torch/csrc/cuda/comm.cpp.
+            raise RuntimeError(f"{text} {index}has {tensor.dim()} dimensions, (expected {first.dim()})")
         if _rest(tensor, dim) != _rest(first, dim):
             expected = list(first.shape)
             expected[dim] = tensor.size(dim)
