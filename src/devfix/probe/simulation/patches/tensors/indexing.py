@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from ...accelerators import messages
-from ...dispatcher import composite_path, cpu_fast_path, fast_path
+from ...accelerators import captures, messages
+from ...dispatcher import composite_path, cpu_fast_path, fast_path, graph_capture
 from ...native import loading as native
 from ...patching import replace
 from ...tensors.tensor import Tensor
@@ -127,6 +127,10 @@ def _setitem(self: Any, index: Any, value: Any, /) -> None:
             index = _translate(self, index)
         if not isinstance(value, (Tensor, int, float, complex)):
             return _set_other(self, index, value)
+        # `copy_to` in python_variable_indexing.cpp fills what a number is assigned to, but copies a tensor of the host
+        # where both have no dimensions.
+        if captures.active() and not isinstance(value, Tensor) and not _get(self, index).dim():
+            graph_capture.note_copy(self._devfix_gpu)
     _set(self, index, value)
 
 
