@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(FOLDER))
 
 import commits  # noqa: E402
+import cuda_stubs  # noqa: E402
 import releases  # noqa: E402
 import wild  # noqa: E402
 
@@ -88,3 +89,18 @@ def test_every_wild_case_names_a_release_or_a_commit() -> None:
     for path in releases.WILD.glob("*/case.toml"):
         case = releases.read_wild(path.parent)
         assert bool(case.package) != bool(case.repository and len(case.commit) == 40 and case.files), case.case.name
+
+
+def test_empty_definitions_of_cuda_functions_are_those_of_its_headers() -> None:
+    own = cuda_stubs.defined((FOLDER / "cuda_runtime.cpp").read_text())
+    assert {"cudaMalloc", "cudaMemcpy2DAsync", "cudaGetErrorString", "__cudaRegisterFatBinary"} <= own
+    made = cuda_stubs.define("cublasCreate_v2", "cublasStatus_t", "cublasHandle_t *handle")
+    assert made == (
+        'extern "C" cublasStatus_t cublasCreate_v2(cublasHandle_t * handle) '
+        "{ if (handle) *handle = new_handle<cublasHandle_t>(); return (cublasStatus_t)0; }"
+    )
+    made = cuda_stubs.define("cusolverDnSsyevd_bufferSize", "cusolverStatus_t", "int n, const float *A, int *lwork")
+    assert made.endswith(
+        "(int n, const float * A, int * lwork) { if (lwork) *lwork = 64; return (cusolverStatus_t)0; }"
+    )
+    assert cuda_stubs.define("cudaProfilerStop", "void", "void") == 'extern "C" void cudaProfilerStop() {  }'
