@@ -69,7 +69,7 @@ class FactoryWithoutDevice(CreationRule):
         sites = list(ctx.creation_sites())
         if any(site.device_parameter(ctx.target_device) or _is_of_several(ctx, site) for site in sites):
             return self.confidence
-        return self.confidence if any(_is_trained(site) for site in ctx.creation_sites()) else super().rate(ctx)
+        return self.confidence if any(map(_is_trained, sites)) else super().rate(ctx)
 
     def fix(self, ctx: Context, site: Site) -> Changes:
         """Name the device; for what a module holds, only if the constructor has a parameter for it."""

@@ -22,7 +22,7 @@ from devfix.trace import read_all
 
 HANDLED = "handled"  # the folder in which the plugin writes what was caught
 MARKED = "marked"  # the plugin diagnoses nothing itself
-USAGE = 4  # pytest's exit code
+USAGE, NONE_COLLECTED = 4, 5  # pytest's exit codes
 _LOOK = 0.5  # seconds between two looks at what is written
 Shown = Callable[[str, TestResults], None]
 

@@ -22,7 +22,7 @@ from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import missing_modules
 from devfix.find.coverage import OVER, Coverage
 from devfix.find.grouping import group_causes, is_same_tensor
-from devfix.find.passes import PassResult, SuiteRunner
+from devfix.find.passes import NONE_COLLECTED, PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind, is_in_test
@@ -34,7 +34,6 @@ from devfix.workspace import Repository
 
 CPU = World("cpu")
 LIFTED, TWICE = "lifted", "--lift-twice"
-_NONE_COLLECTED = 5  # as pytest says by its exit code; another one says that it could not begin
 _HIDDEN = 3  # runs that go past what is known
 _LEAST, _LEAST_SHARE = 20.0, 0.15  # seconds, and share of the budget, that are left for a further round of tests
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
@@ -93,7 +92,7 @@ class Search:
         if self.left <= 0 or self.left_out or self.control.results or self.control.collection:
             return False
         runs = (each.control.run for each in self.coverage.values())
-        return all(run is None or run.exit_code in (0, _NONE_COLLECTED) for run in runs)
+        return all(run is None or run.exit_code in (0, NONE_COLLECTED) for run in runs)
 
     def look(self, suite: Suite, share: float = 1.0) -> None:
         """Run a suite in its worlds, with a share of the time that is left; what a pass does not need the next has.

@@ -41,7 +41,7 @@ def package(ending: Ending, around: Surroundings) -> Obstacle | None:
         return None
     if match := _MODULE.search(ending.message):
         return _missing_module(match[1], ending, around)
-    if match := _NAME.search(ending.message):
+    if (match := _NAME.search(ending.message)) and _local(match[2].partition(".")[0], around) is None:
         return _other_version(match[2], f"imports {match[1]} from {match[2]}", ending, around)
     match = _ASKED_FOR.search(ending.message)
     if match is None or _KERNEL.search(ending.message):
@@ -55,9 +55,9 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
         return _no_triton(f"{where(ending)} imports triton, which is not installed in {around.python}")
     local = _local(top, around)
     if local is None:  # Python names a module inside of a package only where the package was found
-        is_inside = module != top
-        found = _other_version(module, f"imports {module}", ending, around) if is_inside else None
-        return found or _missing_package(top, ending, around)
+        if module != top:
+            return _other_version(module, f"imports {module}", ending, around)
+        return _missing_package(top, ending, around)
     if any(path.endswith(_SOURCES) for path in around.tracked) and module != top:
         message = f"{where(ending)} imports {module}, a compiled extension of this repository that is not built"
         return Obstacle(Lack.COMPILER, message, advice_on_compiled("build it in the program's environment"))
@@ -68,11 +68,9 @@ def _missing_module(module: str, ending: Ending, around: Surroundings) -> Obstac
     return Obstacle(Lack.MODULE, message, run)
 
 
-def _other_version(module: str, does: str, ending: Ending, around: Surroundings) -> Obstacle | None:
-    """Return the obstacle of an installed package that lacks what is imported of it; None for the repository's own."""
+def _other_version(module: str, does: str, ending: Ending, around: Surroundings) -> Obstacle:
+    """Return the obstacle of an installed package that lacks what is imported of it."""
     top = module.partition(".")[0]
-    if _local(top, around) is not None:
-        return None
     place = distribution_for(top, around.declared())
     name = place.name if place else usual_name(top)
     whose = f"{name} is declared in {place.path}:{place.line}" if place else f"the repository does not declare {name}"

@@ -18,6 +18,8 @@ NO_SCALARS = {
     "hardtanh_backward", "hardswish_backward", "log_sigmoid_backward", "cross", "linalg_cross", "dist",
     "binary_cross_entropy", "addcdiv", "addcdiv_",
 }  # fmt: skip
+if messages.VERSION >= (2, 13):  # as its CUDA library answers
+    NO_SCALARS.add("mse_loss")
 # Successive releases allowed 0-dim CPU tensors here.
 SCALARS_SINCE = {
     "addcmul": (2, 7),
@@ -25,7 +27,6 @@ SCALARS_SINCE = {
     "lerp": (2, 7),
     "lerp_": (2, 7),
 }
-NO_SCALARS_SINCE = {"mse_loss": (2, 13)}  # as the CUDA library of 2.13.0 answers
 # Operators whose kernels take no number of the host in these places, though their iterators let it pass: they call
 # `gpu_kernel`, where others call `gpu_kernel_with_scalars` (cuda/BinaryMiscOpsKernels.cu and cuda/Lerp.cu).
 KERNELS_ON_GPU = {
@@ -38,9 +39,7 @@ def allows_scalars(base: str, given: dict[str, Any]) -> bool:
     """Return whether the operator's iterator accepts a 0-dim CPU tensor among its inputs."""
     if base in ("clamp", "clamp_") and given.get("min") is not None and given.get("max") is not None:
         return False
-    if base in NO_SCALARS or NO_SCALARS_SINCE.get(base, (99, 0)) <= messages.VERSION:
-        return False
-    return SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
+    return base not in NO_SCALARS and SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
 
 
 def check(func: Any, base: str, given: dict[str, Any]) -> None:

@@ -141,7 +141,8 @@ def _calling(name: str) -> Any:
 def _are_types_named() -> bool:
     """Return whether C++ names `torch.FloatTensor` here, as 2.13 does; CPUFloatType before."""
     try:
-        torch.ones(1).map_(torch.ones(1, dtype=torch.float64), lambda one, other: one)
+        one, other = (torch.ones(1, dtype=each, device="cpu") for each in (torch.float32, torch.float64))
+        one.map_(other, lambda first, second: first)
     except TypeError as error:
         return "torch." in str(error)
     return False

@@ -129,7 +129,8 @@ def _setitem(self: Any, index: Any, value: Any, /) -> None:
             return _set_other(self, index, value)
         # `copy_to` in python_variable_indexing.cpp fills what a number is assigned to, but copies a tensor of the host
         # where both have no dimensions.
-        if captures.active() and not isinstance(value, Tensor) and not _get(self, index).dim():
+        is_captured = captures.current(self._devfix_gpu) is not None
+        if is_captured and not isinstance(value, Tensor) and not _get(self, index).dim():
             graph_capture.note_copy(self._devfix_gpu)
     _set(self, index, value)
 
