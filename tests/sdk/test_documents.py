@@ -82,7 +82,6 @@ def test_the_reference_is_made_from_the_docstrings() -> None:
     assert page == fill(page), HINT
 
 
-@pytest.mark.slow
 def test_the_index_is_made_from_the_pages() -> None:
     assert RULES.read_text("utf-8") == index(), HINT
 
