@@ -32,7 +32,7 @@ from devfix.verification.checks.stdout import (
 from devfix.verification.checks.suppression import still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
-from devfix.verification.other_commands.endings import ends_alike, ends_as
+from devfix.verification.other_commands.endings import describe_other_end, ends_alike, ends_as
 from devfix.verification.requests import CPU, Expect, expect_nothing, expected_requests, first_request
 
 # Arguments: world, changed files, whether the process must be a fresh one, locations at which operators are counted.
@@ -120,10 +120,10 @@ class Verifier:
                         held = candidate
                 if self.is_flaky or (held is not None and is_settled(held)):
                     break
+            self.expect(())
             stronger = [each for each in further if held is None or each.patch.rank[:1] < held.patch.rank[:1]]
             if stronger and not self.is_flaky:
                 held = self._best_progress(stronger, pool, candidates) or held
-        self.expect(())
         if held is not None and held.verdict.outcome == "verified":
             candidates = [mark_superseded(candidate) for candidate in candidates]
         self.untried = list(queue) if queue is not source else []
@@ -198,14 +198,15 @@ class Verifier:
             return self._review(self.verify_on_all_worlds(candidate, pool))
 
     def verify_on_all_worlds(self, candidate: CandidateResult, pool: ThreadPoolExecutor) -> CandidateResult:
-        """Run a candidate in all other worlds, and again in a fresh process in the world that failed."""
+        """Run a candidate in all other worlds, and again in its own: in a fresh process if no failure is left."""
         if self.promising is not None:
             self.promising(candidate.patch)
         home, edits = self.before.world, candidate.patch.edits
         others = [world for world in self.worlds if world != home]
         counted = counts_for(self.before, candidate, others, self.steps)
+        fresh = candidate.verdict.outcome == "verified"
         runs: dict[World, Future[Run]] = {
-            world: pool.submit(self.run, world, candidate.files, world == home, counted.get(world, NO_COUNTS))
+            world: pool.submit(self.run, world, candidate.files, fresh and world == home, counted.get(world, NO_COUNTS))
             for world in [home, *others]
         }
         control, self._control = self._control or pool.submit(self.run, home, self.files, False, NO_COUNTS), None
@@ -219,7 +220,7 @@ class Verifier:
             if missed := stops_before(run, counted):
                 outcome, reason = "broken", missed
             elif world == home and not ends_as(run, candidate.run):
-                outcome, reason = "broken", f"it does not repeat: {run.outcome.value} in a fresh process"
+                outcome, reason = "broken", describe_other_end(run, fresh)
             elif world != home and (worse := self._worse(world, candidate, run)):
                 outcome, reason = worse
             elif world == CPU and (apart := extra_gpu_work(self.before, runs[home].result(), run, edits)):
@@ -235,8 +236,8 @@ class Verifier:
             if numbers := differing_numbers(self.before, pair, runs[CPU].result()):
                 outcome, reason = "behaviour-changed", f"on a GPU the program prints {numbers}"
         before = {home.name: self.before.ending}
-        if outcome in ("verified", "progressed"):  # other worlds are only run without the patch if it fails there
-            before |= {world.name: self.baseline(world).ending for world in others if world == CPU}
+        if outcome in ("verified", "progressed") and CPU in others:  # others are only run without it if it fails there
+            before[CPU.name] = self.baseline(CPU).ending
         verdict = replace(
             candidate.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
         )

@@ -16,6 +16,7 @@ from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.edit_map import touches
+from devfix.verification.other_commands.endings import describe_other_end, ends_as
 from devfix.verification.rebase import rebase
 
 CPU = World("cpu")
@@ -79,9 +80,24 @@ class Search:
                 self.session.preload(first)
                 prepare_regression_tests(self.session)
             final = self._repair_from(first)
+            self._repeat_unfinished(final)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._note_failure_without_gpu(self._baseline(CPU))
             return final
+
+    def _repeat_unfinished(self, final: Run) -> None:
+        """Run fixes that leave another failure in a fresh process; where it ends otherwise, reject all of them.
+
+        Fixes after which nothing is left to repair have run in one when the last of them was verified.
+        """
+        if not self.fixes or self.fixes[-1].verdict.outcome != "progressed":
+            return
+        again = self.session.run(final.world, self.session.files, True)
+        if ends_as(again, final):
+            return
+        self.repairs = [_reject_fix(each, describe_other_end(again, True)) for each in self.repairs]
+        self.is_stuck = True
+        self._restore_files({})
 
     def _note_failure_without_gpu(self, run: Run) -> None:
         """Note that the program works on GPUs but fails without one; it is fixed only with --world cpu."""
@@ -192,6 +208,13 @@ class Search:
     def _baseline(self, world: World) -> Run:
         """Return a run of the program in a world without the patch in question."""
         return self._baseline_soon(world).result()
+
+
+def _reject_fix(repair: Repair, reason: str) -> Repair:
+    if repair.fix is None:
+        return repair
+    broken = replace(repair.fix, verdict=replace(repair.fix.verdict, outcome="broken", reason=reason))
+    return replace(repair, fix=None, rejected=(broken, *repair.rejected))
 
 
 def first_run(session: Session) -> Run:

@@ -42,3 +42,8 @@ def _output(run: Run) -> str:
 def ends_as(run: Run, known: Run) -> bool:
     """Return whether a run ends as another run of the same program did."""
     return run.outcome is known.outcome and (run.outcome is not Outcome.OTHER or ends_alike(run, known))
+
+
+def describe_other_end(run: Run, is_fresh: bool) -> str:
+    """Return why a patch is rejected whose second run ended otherwise than its first."""
+    return f"it does not repeat: {run.outcome.value} in a {'fresh' if is_fresh else 'second'} process"
