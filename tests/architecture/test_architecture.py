@@ -27,7 +27,7 @@ TOP = {
     *("constraints.txt", "pyproject.toml", "setup.py", "zensical.toml"),
     *("benchmarks", "corpus", "docs", "examples", "rules", "scripts", "src", "templates", "tests"),
 }
-PROBE_MAY = {"torch"}
+PROBE_MAY = {"torch", "process_tree"}  # the latter lies beside the server, which is a script
 NAMELESS = {"utils", "util", "core", "base", "manager", "context", "misc", "common"}
 
 
@@ -171,8 +171,8 @@ def test_what_the_engine_imports_is_declared() -> None:
     # The probe and the host of notebooks run in the program's interpreter.
     engine = [path for path in python_below("src/devfix") if {"probe", "host"}.isdisjoint(path.relative_to(ROOT).parts)]
     used = {name.split(".")[0] for path in engine for name in undeclared(path, {"devfix"})}
-    # The supervisor's own files; pytest loads our plugins, and the suite under test has torch, or they are not there.
-    used -= {"mounts", "limit_monitor", "witness", "pytest", "torch"}
+    # The first four are scripts beside the supervisor; the others come with the suite under test, or are not needed.
+    used -= {"mounts", "limit_monitor", "process_tree", "witness", "pytest", "torch"}
     provided = packages_distributions()
     assert {name.lower() for module in used for name in provided.get(module, [module])} == declared | ({"tomli"} & used)
 

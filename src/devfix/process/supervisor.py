@@ -11,7 +11,6 @@ inherits daemons and orphans, so that no process can escape it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 import select
@@ -21,18 +20,13 @@ import time
 from collections.abc import Iterable
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(os.path.dirname(sys.path[-1]), "probe", "prefork"))
 
-import limit_monitor  # type: ignore[import-not-found]  # beside this file, which is not part of a package here
+import limit_monitor  # type: ignore[import-not-found]  # these are scripts, and not part of a package here
+import process_tree  # type: ignore[import-not-found]
 import witness  # type: ignore[import-not-found]
 
-SUBREAPER, PARENT_DEATH_SIGNAL = 36, 1  # the options of prctl(2)
-PATIENCE = 10.0  # seconds without a process ending until killed processes are given up, which a hanging disk may keep
-
-
-def control(option: int, value: int) -> None:
-    """Call prctl(2) if the platform has it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+_SOON = 0.02  # seconds by which a check may be early, so that one look at the processes serves both
 
 
 def start(command: list[str], file_size: int) -> int:
@@ -43,7 +37,7 @@ def start(command: list[str], file_size: int) -> int:
     if pid == 0:
         try:
             os.setsid()
-            control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+            process_tree.control(process_tree.PARENT_DEATH_SIGNAL, signal.SIGKILL)
             if os.getppid() != supervisor:
                 os._exit(127)
             # Python ignores the first two, and a shell has what it starts in the background ignore the last one.
@@ -62,61 +56,6 @@ def start(command: list[str], file_size: int) -> int:
     if failure:
         raise OSError(int(failure), os.strerror(int(failure)))
     return pid
-
-
-def reap(ended: dict[int, int]) -> bool:
-    """Collect the ended children into `ended` (process id to wait status); return whether any child is left."""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return False
-        if pid == 0:
-            return True
-        ended[pid] = status
-
-
-def descendants() -> set[int]:
-    """Return the process ids of all living descendants, from /proc."""
-    parents = {}
-    for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
-        try:
-            with open(f"/proc/{name}/stat", "rb") as stat:
-                state, parent = stat.read().rpartition(b")")[2].split()[:2]
-        except (OSError, ValueError):
-            continue
-        if state != b"Z":
-            parents[int(name)] = int(parent)
-    found = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {os.getpid()}
-
-
-def signal_all(pids: set[int], number: int) -> None:
-    """Send the signal to those that still exist and may be signalled."""
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
-
-
-def sweep(group: int, ended: dict[int, int]) -> int:
-    """Kill the program's group and all descendants; return how many could not be killed."""
-    with contextlib.suppress(OSError):
-        os.killpg(group, signal.SIGKILL)
-    known, deadline = -1, 0.0
-    while reap(ended):
-        if len(ended) > known:  # on a busy machine they end one by one
-            known, deadline = len(ended), time.monotonic() + PATIENCE
-        elif time.monotonic() > deadline:
-            break
-        stopped: set[int] = set()
-        while fresh := descendants() - stopped:  # stopped first, or endless forks would outrun it
-            signal_all(fresh, signal.SIGSTOP)
-            stopped |= fresh
-        signal_all(stopped, signal.SIGKILL)
-        time.sleep(0.002)
-    return len(descendants()) if reap(ended) else 0
 
 
 def report(status: int, lines: Iterable[bytes]) -> None:
@@ -146,7 +85,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(awaken, warn_on_full_buffer=False)
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals() - {signal.SIGCHLD})
-    control(SUBREAPER, 1)
+    process_tree.control(process_tree.SUBREAPER, 1)
     try:
         protect(protected, written)
     except OSError as error:
@@ -161,7 +100,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         return
     ended: dict[int, int] = {}
     over = ""
-    seen = witness.Witness()
+    seen, tree = witness.Witness(), process_tree.ProcessTree()
     while program not in ended and not over:
         waits = [each for each in (watch.wait, seen.wait) if each is not None]
         ready, _, _ = select.select([life, wake], [], [], min(waits, default=None))
@@ -172,13 +111,15 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
                 os.killpg(program, signal.SIGINT)
         if wake in ready:
             os.read(wake, 4096)
-            reap(ended)
-        if seen.wait == 0:
-            report(status, seen.look(descendants()))
-        if watch.wait == 0 and program not in ended:
-            over = watch.exceeded_limit(descendants())
+            process_tree.reap(ended)
+        is_seen, is_watched = (each.wait is not None and each.wait <= _SOON for each in (seen, watch))
+        pids = tree.descendants() if is_seen or is_watched else set()
+        if is_seen:
+            report(status, seen.look(pids))
+        if is_watched and program not in ended:
+            over = watch.exceeded_limit(pids)
     if seen.wait is not None:  # processes that outlive the program
-        report(status, seen.look(descendants()))
+        report(status, seen.look(tree.descendants()))
     if over:
         report(status, [f"limit {time.monotonic() - began:.6f} {over}\n".encode()])
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -188,7 +129,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
     report(status, [f"processor {used.ru_utime + used.ru_stime:.6f}\n".encode()])
     if program in ended:
         report(status, [f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode()])
-    if left := sweep(program, ended):
+    if left := process_tree.sweep(program, ended):
         report(status, [f"problem {left} processes of the program would not die\n".encode()])
 
 

@@ -25,13 +25,13 @@ import signal
 import socket
 import sys
 import time
-from pathlib import Path
+
+import process_tree  # type: ignore[import-not-found]  # beside this file
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PACKAGE = os.path.dirname(_HERE)
+del sys.modules["process_tree"]  # a program may have a module of that name
 sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _HERE]
-_SUBREAPER, _PARENT_DEATH_SIGNAL = 36, 1
-_PATIENCE = 10.0
 _LEFT_OUT = frozenset({*sys.stdlib_module_names, "devfix probe"})
 
 
@@ -39,13 +39,6 @@ def _paths(environment: dict[str, str]) -> list[str]:
     """Return the entries that PYTHONPATH adds to `sys.path`."""
     entries = environment.get("PYTHONPATH", "").split(os.pathsep)
     return list(dict.fromkeys(os.path.abspath(entry) for entry in entries if entry))
-
-
-def _control(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
@@ -77,7 +70,7 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
 
 def _branch(descriptor: int) -> socket.socket:
     """Run the code of a request in this fork, and return the socket on which it serves from now on."""
-    _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    process_tree.control(process_tree.PARENT_DEATH_SIGNAL, signal.SIGKILL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the code may start processes and wait for them
     control = socket.socket(fileno=descriptor)
     control.set_inheritable(False)
@@ -113,8 +106,8 @@ def _report_error(control: socket.socket, error: BaseException) -> None:
 
 def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, int] | None:
     """Fork the program, wait for its end or the connection's, clean up, and respond; returns in the program itself."""
-    _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    _control(_SUBREAPER, 1)
+    process_tree.control(process_tree.PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    process_tree.control(process_tree.SUBREAPER, 1)
     line = b""
     while not line.endswith(b"\n"):
         data = os.read(connection, 1 << 16)
@@ -132,7 +125,7 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
         signal.set_wakeup_fd(old)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        _control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        process_tree.control(process_tree.PARENT_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != supervisor:
             os._exit(127)
         for descriptor in (connection, wake, awaken):
@@ -146,66 +139,15 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
         if connection in ready:
             break
         os.read(wake, 4096)
-        _reap(ended)
+        process_tree.reap(ended)
     seconds = time.monotonic() - began
-    _sweep(program, ended)
+    process_tree.sweep(program, ended)
     status = ended.get(program, signal.SIGKILL)
     ending = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     with contextlib.suppress(OSError):
         os.write(connection, f"{ending} {seconds:.6f} {used.ru_utime + used.ru_stime:.6f}\n".encode())
     return None
-
-
-def _reap(ended: dict[int, int]) -> bool:
-    """Collect the ended children; return whether any child is left."""
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return False
-        if pid == 0:
-            return True
-        ended[pid] = status
-
-
-def _sweep(group: int, ended: dict[int, int]) -> None:
-    """Kill the program's group and all its descendants: the supervisor, a subreaper, inherits those that escape."""
-    with contextlib.suppress(OSError):
-        os.killpg(group, signal.SIGKILL)
-    known, deadline = -1, 0.0
-    while _reap(ended):
-        if len(ended) > known:  # on a busy machine they end one by one
-            known, deadline = len(ended), time.monotonic() + _PATIENCE
-        elif time.monotonic() > deadline:
-            break
-        stopped: set[int] = set()
-        while fresh := _descendants() - stopped:
-            _signal_all(fresh, signal.SIGSTOP)
-            stopped |= fresh
-        _signal_all(stopped, signal.SIGKILL)
-        time.sleep(0.002)
-
-
-def _signal_all(pids: set[int], number: int) -> None:
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
-
-
-def _descendants() -> set[int]:
-    parents = {}
-    for name in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
-        try:
-            state, parent = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()[:2]
-        except (OSError, ValueError):
-            continue
-        if state != b"Z":
-            parents[int(name)] = int(parent)
-    found = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {os.getpid()}
 
 
 def _prepare(modules: list[str]) -> None:
