@@ -1,9 +1,10 @@
 """A function takes a device, and its caller does not pass its own on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from devfix.sdk import (
     Changes,
+    Confidence,
     Context,
     DeviceSource,
     DeviceSourceRule,
@@ -21,7 +22,7 @@ class ParameterNotPassedOn(DeviceSourceRule):
         """Report a tensor that one function placed for another, or could not place without a GPU."""
         if ctx.failure.kind == "no-device" and len(ctx.failure.owned_frames) > 1 and ctx.failure.at is not None:
             return ctx.report(fill_message("{failed_at} uses a GPU, and there is none.", ctx), device="cpu")
-        return super().diagnose(ctx)
+        return super().diagnose(ctx) or next(_report_defaults(ctx), None)
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:
         """Require that several owned functions took part in placing it."""
@@ -33,3 +34,15 @@ class ParameterNotPassedOn(DeviceSourceRule):
         if found[0].parameter:
             reason = f"`{found[0].parameter}` is a parameter there, which the caller leaves to its default."
             yield from ctx.rename_device(found, reason)
+
+
+def _report_defaults(ctx: Context) -> Iterator[Finding]:
+    """Yield a finding for each operand that a default put on a GPU on purpose, where what it meets is elsewhere."""
+    for each in map(ctx.view, range(len(ctx.failure.operands))):
+        placed = last_placement(each.operand)
+        place = placed.owned_place if placed is not None else None
+        if place is not None and each.operand.owner is None and each.is_intentional:
+            found = each.device_sources()
+            if found and found[0].parameter:
+                said = f"{each.name} was put on {each.operand.device} in {place.shown}"
+                yield each.report(f"{said}, by the default of `{found[0].parameter}`.", Confidence.INDIRECT)
