@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from types import FrameType
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ import torch
 from ..inspection.members import instance_dict, is_a
 from ..inspection.scope import device_of, module_tensors
 from ..provenance import tracking
-from ..provenance.records import moving
+from ..provenance.records import DEVICE, MOVE, moving, of
 from ..recipes import calls, constructor_args
 from ..simulation.patching import replace
 
@@ -51,7 +52,11 @@ def _install_moves() -> None:
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         finally:
             moving.together = False
-            _tell_moves(before, _devices_by_module(self), f"torch.nn.Module.{sys._getframe(1).f_code.co_name}")
+            caller = sys._getframe(1)
+            what = f"torch.nn.Module.{caller.f_code.co_name}"
+            after = _devices_by_module(self)
+            _tell_moves(before, after, what)
+            _tell_moves_of_nothing([thing for thing, device in after.values() if not device], what, caller)
 
     replace(Module, "_apply", _apply)
 
@@ -70,6 +75,34 @@ def _tell_moves(before: dict[int, tuple[Any, str]], after: dict[int, tuple[Any, 
             groups.setdefault((before[key][1], device), []).append(thing)
     for (there, here), things in groups.items():
         tracking.moved_together(things, what, there, here)
+
+
+def _tell_moves_of_nothing(modules: list[Any], what: str, caller: FrameType) -> None:
+    """Record the moves of modules that register nothing, which is where plain attributes stay behind unseen."""
+    here = _destination(caller) if modules else ""
+    groups: dict[str, list[Any]] = {}
+    for module in modules if here else ():
+        known = of(module)
+        last = known[MOVE] if known is not None else None
+        groups.setdefault("cpu" if last is None else last[DEVICE], []).append(module)
+    for there, things in groups.items():
+        if there != here:
+            tracking.moved_together(things, what, there, here)
+
+
+def _destination(caller: FrameType) -> str:
+    """Return the device to which a method of `torch.nn.Module` moves what it holds; "" if it moves nothing."""
+    name, given = caller.f_code.co_name, caller.f_locals.get("device")
+    is_move = caller.f_globals.get("__name__") == Module.__module__ and name in ("to", "cuda", "cpu", "xpu")
+    if not is_move or (name == "to" and given is None):
+        return ""
+    try:
+        device = torch.device(name, given) if isinstance(given, int) else torch.device(name if given is None else given)
+        if device.index is None and device.type in ("cuda", "xpu"):
+            return f"{device.type}:{getattr(torch, device.type).current_device()}"
+    except (RuntimeError, TypeError):
+        return ""  # of a module with a tensor, PyTorch would refuse it
+    return str(device)
 
 
 def _install_parameters() -> None:

@@ -94,8 +94,8 @@ def construction_sites(failure: Failure, binding: ScopeVariable, source: Sources
 def is_never_moved(failure: Failure, module: ScopeVariable, moves: Iterable[cst.Call]) -> bool:
     """Return whether neither a module was moved nor one that holds it, as far as running functions name them.
 
-    The history of a module without parameters has no moves, so that `moves`, the calls that move something, count if
-    they are called on one of its names, or where it is constructed.
+    A module without parameters may be moved by a method of its own, which its history does not have, so that `moves`,
+    the calls that move something, count if they are called on one of its names, or where it is constructed.
 
     >>> [is_never_moved(failure, each, []) for each in failure.frames[0].scope if each.kind == "module"][0]
     False
