@@ -2,13 +2,12 @@
 
 On a machine with a GPU the recording is the reference. With `--world simulated` the simulation is recorded instead,
 which tests the recorder itself. The rows that need a second GPU are left out where there is one. `--device` names the
-kind of GPU; for other kinds than CUDA the recording also has what each operator does with tensors of that GPU alone.
+kind of GPU. The recording also has what each operator does with tensors of each dtype on that GPU alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -21,7 +20,7 @@ import torch
 
 from ..simulation import world
 from ..simulation.accelerators import kinds
-from . import isolated, operators, snippets
+from . import isolated, operators, recordings, snippets
 
 SNIPPETS = Path("tests/simulation")
 FOLDER = Path("corpus")
@@ -77,8 +76,7 @@ def recording(
     if gpus > 1:
         pairs[f"{device}:1 in {first}"] = (first, f"{device}:1")
     recorded = {name: operators.record(*pair, most, only) for name, pair in pairs.items()}
-    if not is_cuda:
-        recorded[f"{first} alone"] = operators.record_alone(first, most, only)
+    recorded[f"{first} alone"] = operators.record_alone(first, only)
     return {
         "torch": torch.__version__,
         "world": kind,
@@ -123,7 +121,7 @@ def main() -> int:
     if not options.snippets.is_dir():
         parser.error(f"{options.snippets} is not a folder: run this at the top of the repository, or say --snippets")
     if options.task == "compare":
-        reference = json.loads(options.recording.read_text(encoding="utf-8"))
+        reference = recordings.read(options.recording)
         given = (options.snippets, reference["samples"], reference["only"], reference.get("device", kinds.CUDA.name))
         lines = differences(reference, recording("simulated", *given))
         print(*lines, f"{len(lines)} rows differ", sep="\n")
@@ -137,7 +135,7 @@ def main() -> int:
     file = options.recording or FOLDER / f"{device}-truth" / f"{torch.__version__}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     recorded = recording(options.world, options.snippets, options.samples, options.only, device)
-    file.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    recordings.write(file, recorded)
     print(f"{file}: {sum(len(rows) for pair in recorded['operators'].values() for rows in pair.values())} mixtures")
     return 0
 

@@ -6,6 +6,7 @@ The samples are those of PyTorch's own operator database (`torch.testing._intern
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -40,12 +41,19 @@ def outcome(call: Any, parts: Any) -> str:
     return "ok"
 
 
+def _samples(operator: Any, dtype: torch.dtype, most: int) -> list[Any]:
+    """Return the same samples each time, whichever operators came before."""
+    torch.manual_seed(0)
+    random.seed(0)
+    return list(itertools.islice(operator.sample_inputs("cpu", dtype), most))
+
+
 def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[str, str]]:
     """Yield a key and the result for each sample that runs on `home`, with each of its tensors alone on `away`."""
     dtype = torch.float32 if torch.float32 in operator.dtypes else min(operator.dtypes, key=str, default=None)
     if dtype is None:
         return
-    for number, sample in enumerate(itertools.islice(operator.sample_inputs("cpu", dtype), most)):
+    for number, sample in enumerate(_samples(operator, dtype, most)):
         leaves, tree = tree_flatten((sample.input, sample.args, sample.kwargs))
         tensors = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
         if len(tensors) < 2 or outcome(operator.op, tree_unflatten(_move(leaves, -1, home, away), tree)) != "ok":
@@ -56,10 +64,10 @@ def mixtures(operator: Any, home: str, away: str, most: int) -> Iterator[tuple[s
             yield f"sample {number}, tensor {tensors.index(place)} ({shape})", outcome(operator.op, parts)
 
 
-def alone(operator: Any, home: str, most: int) -> Iterator[tuple[str, str]]:
-    """Yield a key and the result for each sample of each dtype that runs on the CPU, with all its tensors on `home`."""
+def alone(operator: Any, home: str, most: int = 1) -> Iterator[tuple[str, str]]:
+    """Yield a key and the result for a sample of each dtype that runs on the CPU, with all its tensors on `home`."""
     for dtype in sorted(operator.dtypes, key=str):
-        for number, sample in enumerate(itertools.islice(operator.sample_inputs("cpu", dtype), most)):
+        for number, sample in enumerate(_samples(operator, dtype, most)):
             leaves, tree = tree_flatten((sample.input, sample.args, sample.kwargs))
             if outcome(operator.op, tree_unflatten(_move(leaves, -1, "cpu", "cpu"), tree)) != "ok":
                 continue
@@ -71,13 +79,14 @@ def alone(operator: Any, home: str, most: int) -> Iterator[tuple[str, str]]:
                 yield f"sample {number}, {dtype}", outcome(operator.op, parts)
 
 
-def record_alone(home: str, most: int = 3, only: Collection[str] = ()) -> dict[str, dict[str, str]]:
+def record_alone(home: str, only: Collection[str] = ()) -> dict[str, dict[str, str]]:
     """Return the results of every operator, or of those in `only`, with tensors of one device alone."""
     chosen = (each for each in database() if not only or each.name in only)
-    return {_name(operator): rows for operator in chosen if (rows := dict(alone(operator, home, most)))}
+    return {name_of(operator): rows for operator in chosen if (rows := dict(alone(operator, home)))}
 
 
-def _name(operator: Any) -> str:
+def name_of(operator: Any) -> str:
+    """Return the name of an entry of the database, with that of its variant."""
     return str(operator.name) + (f".{operator.variant_test_name}" if operator.variant_test_name else "")
 
 
@@ -89,5 +98,5 @@ def record(home: str, away: str, most: int = 3, only: Collection[str] = ()) -> d
             continue
         rows = dict(mixtures(operator, home, away, most))
         if rows:
-            found[_name(operator)] = rows
+            found[name_of(operator)] = rows
     return found

@@ -39,6 +39,7 @@ class Generator(torch.Generator, metaclass=_Kind):
     """
 
     _devfix_gpu = -1
+    _devfix_named = True  # whether the program has named the GPU's index
     _devfix_draws = 0
     _devfix_shared: Any = None  # what stands for the state that `graphsafe_get_state` shares
 
@@ -48,15 +49,20 @@ class Generator(torch.Generator, metaclass=_Kind):
         if index is None:
             return _Original(device)
         captures.assert_none("Cannot construct a new CUDAGeneratorImpl")
-        return _makers[0](index)
+        made = _makers[0](index)
+        made._devfix_named = torch.device(device).index is not None
+        return made
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
-        """The device whose operators may use this generator."""
-        return devices.SHOWN[self._devfix_gpu] if self._devfix_gpu >= 0 else devices.CPU
+        """The device whose operators may use this generator: without an index if it was made without one, as on CUDA."""
+        if self._devfix_gpu < 0:
+            return devices.CPU
+        shown = devices.SHOWN[self._devfix_gpu]
+        return shown if self._devfix_named or not kinds.now().is_cuda else torch.device(shown.type)
 
     def manual_seed(self, seed: int) -> Any:
         """Set the seed, and the offset to 0. A capture takes only the seed that there is, and keeps the offset."""
@@ -209,4 +215,8 @@ def _key(seed: int, offset: int) -> bytes:
 
 
 def _twin(generator: Any) -> Any:
-    return torch.Generator(generator.device)
+    if generator._devfix_gpu < 0:
+        return torch.Generator(generator.device)
+    made = _makers[0](generator._devfix_gpu)
+    made._devfix_named = generator._devfix_named
+    return made

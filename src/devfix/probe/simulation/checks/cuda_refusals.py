@@ -147,12 +147,15 @@ def embedding(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
         raise _other_type(weight, scales)
 
 
-@refuses("histc", HALVES)
+_COMPLEX = frozenset((torch.complex32, torch.complex64, torch.complex128))
+
+
+@refuses("histc", HALVES | _COMPLEX | {torch.bool})
 def counting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`_histc_cuda` in cuda/SummaryOps.cu, before the kernel is chosen."""
     if cells[0].dtype is torch.float16:
         raise RuntimeError("HalfTensor is not supported")
-    if cells[0].dtype in HALVES:
+    if cells[0].dtype not in INTEGERS | {torch.float32, torch.float64}:
         raise DTYPE_ERROR(f"\"histc\" not implemented for '{SCALARS[cells[0].dtype]}'")
 
 
@@ -190,6 +193,28 @@ def drawing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 def adding_sparse_products(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`_sspaddmm_out_cuda` in ATen/native/sparse/cuda/SparseBlas.cpp."""
     raise RuntimeError("NYI: CUDA sspaddmm is not implemented")
+
+
+@refuses("scatter_reduce", frozenset((torch.bool,)))
+def reducing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`scatter_reduce_two_cuda_kernel` and its like in cuda/ScatterGatherKernel.cu, which take booleans for sums alone."""
+    if cells[0].dtype is torch.bool and len(cells) > 4 and cells[4] != "sum":
+        raise DTYPE_ERROR("\"cuda_scatter_gather_base_kernel_func\" not implemented for 'Bool'")
+
+
+def _weighing(kernel: str) -> Callable[[Sequence[Any], dict[str, Any]], None]:
+    """`softmax_sparse_cuda` and `log_softmax_sparse_cuda` in ATen/native/sparse/cuda/SoftMax.cu."""
+
+    def check(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+        source = cells[0]
+        if (source._devfix_held if source._devfix_gpu >= 0 else source)._nnz():
+            raise DTYPE_ERROR(f"\"{kernel}\" not implemented for '{SCALARS[source.dtype]}'")
+
+    return check
+
+
+for _kernel in ("softmax", "log_softmax"):
+    refuses(f"_sparse_{_kernel}", HALVES | INTEGERS)(_weighing(_kernel))
 
 
 @refuses("linalg_ldl_solve", frozenset((torch.complex64, torch.complex128)))

@@ -44,6 +44,7 @@ def allows_scalars(base: str, given: dict[str, Any]) -> bool:
 
 def check(func: Any, base: str, given: dict[str, Any]) -> None:
     """Raise as TensorIterator does for tensors on several devices; `given` holds the arguments by name."""
+    _check_dtypes(base, given)
     outputs = [
         argument.name for argument in func._schema.arguments if argument.alias_info and argument.alias_info.is_write
     ]
@@ -63,6 +64,19 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
             _refuse_place(base, given, tensor)
         else:
             raise messages.two_devices(common, tensor.device)
+
+
+def _check_dtypes(base: str, given: dict[str, Any]) -> None:
+    """Raise what `addcdiv` (ATen/native/PointwiseOps.cpp) does for integers before it makes its iterator."""
+    factors = [given[name] for name in ("tensor1", "tensor2") if base in ("addcdiv", "addcdiv_")]
+    if factors and not any(each.is_floating_point() or each.is_complex() for each in factors):
+        old, new = "(input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype)", "(input + value * tensor1 / tensor2)"
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
+            f"true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as {old} for "
+            f"integer inputs and as {new} for float inputs. The future addcdiv behavior is just the latter "
+            f"implementation: {new}, for all dtypes."
+        )
 
 
 def _refuse_place(base: str, given: dict[str, Any], scalar: Any) -> None:

@@ -18,7 +18,7 @@ CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {}
 
 
 def check(*names: str) -> Callable[[Callable[[str, dict[str, Any]], None]], Callable[[str, dict[str, Any]], None]]:
-    """Register the check of the operators with these base names."""
+    """Register the check of the operators with these base names, or of one overload ("aten::max.unary_out")."""
 
     def register(function: Callable[[str, dict[str, Any]], None]) -> Callable[[str, dict[str, Any]], None]:
         for name in names:
@@ -126,7 +126,7 @@ def _refuse_on_host(source: Any, given: dict[str, Any]) -> None:
 def masked_filling(name: str, given: dict[str, Any]) -> None:
     """The mask must be on the tensor's device; a 0-dim value may be on the CPU."""
     self, mask, value = given["self"], given["mask"], given["value"]
-    if getattr(value, "_devfix_gpu", -1) >= 0 and self._devfix_gpu < 0:
+    if isinstance(value, torch.Tensor) and self._devfix_gpu < 0:
         raise RuntimeError("masked_fill_: Expected inputs to be on same device")
     if self.device != mask.device:
         text = f"but got mask on {mask.device} and self on {self.device}"
@@ -138,7 +138,22 @@ def filling(name: str, given: dict[str, Any]) -> None:
     """A 0-dim value may be on any device."""
 
 
-@check("bernoulli_")
+@check("aten::index_fill.int_Tensor", "aten::index_fill_.int_Tensor")
+def filling_indices(name: str, given: dict[str, Any]) -> None:
+    """The number in a 0-dim value is read, wherever it lies; the iterator compares the index."""
+    places = (given["self"].device, given["index"].device)
+    if places[0] != places[1]:
+        raise messages.two_devices(*sorted(places, key=lambda device: device.type == "cpu"))
+
+
+@check("aten::max.unary_out", "aten::min.unary_out")
+def reducing(name: str, given: dict[str, Any]) -> None:
+    """`max_all_kernel` is called by `max_unary_out` in ATen/native/ReduceAllOps.cpp, which compares by hand."""
+    more = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+    raise RuntimeError(f"Expected self.device() == out.device() to be true, but got false.  {more}")
+
+
+@check("bernoulli", "bernoulli_")
 def drawing(name: str, given: dict[str, Any]) -> None:
     """Probabilities are moved to the device (`bernoulli_kernel` in ATen/native/cuda/DistributionTemplates.h)."""
 

@@ -15,7 +15,7 @@ from ..accelerators import devices, kinds, messages, randomness
 from ..operator_tables import policy
 from ..tensors.tensor import Tensor
 from ..tensors.unwrapping import rewrap, tensors_of, unwrap_all
-from . import iterator, mps_checks
+from . import iterator, mps_checks, sparse_mixtures
 from .manual_checks import CHECKS
 
 Key = torch._C.DispatchKey
@@ -35,13 +35,17 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
         return decompose(func, "Meta", args, kwargs)
     key = backend_key(tensors)
     kind = kinds.now()
+    if kind.is_cuda and key.startswith("Sparse"):
+        sparse_mixtures.check(base, key, bind(func, args, kwargs))
     if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)
     if kind.checks_arguments and (copies(base) or (entry is not None and entry.sizes_outputs)):
         check_outputs(func, args, kwargs)
     if entry is not None and entry.absent:
         raise messages.no_kernel(plan.name)
-    by_hand = CHECKS.get(base) if kind.checks_arguments else mps_checks.CHECKS.get(base) or CHECKS.get(base)
+    if entry is not None and key != kind.model_key and "CPU" in entry.kernels and not (entry.has(key) or entry.composite):
+        raise messages.no_kernel(policy.reported_name(func._schema), key.replace(kind.model_key, kind.key))
+    by_hand = CHECKS.get(plan.name) or CHECKS.get(base) if kind.checks_arguments else mps_checks.CHECKS.get(base) or CHECKS.get(base)
     if by_hand is not None:
         by_hand(base, bind(func, args, kwargs))
     elif entry is not None and not entry.has(key) and entry.composite:
@@ -133,7 +137,7 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     hooks.mixed(args, kwargs)
     cells, keywords, _ = unwrap_all(args, kwargs)
     gpu: int | None = next(each._devfix_gpu for each in tensors_of(args, kwargs) if each._devfix_gpu >= 0)
-    if plan.base.endswith("index_put"):  # indices may lie on another device than what they index
+    if plan.base.endswith(("index_put", "index_fill")):  # indices, and numbers, may lie on another device
         gpu = args[0]._devfix_gpu if args[0]._devfix_gpu >= 0 else None
     if plan.random and plan.returned >= 0:
         gpu = args[plan.returned]._devfix_gpu  # the device of what is filled draws

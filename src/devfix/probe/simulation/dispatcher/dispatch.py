@@ -199,6 +199,8 @@ def _in_words(error: Exception, func: Any, args: Any, kwargs: Any) -> Exception:
     if isinstance(error, NotImplementedError) and _is_on_gpu(args, kwargs or {}):
         text = text.replace("arguments from the 'CPU' backend", f"arguments from the '{kinds.now().key}' backend")
         error.args = (text, *error.args[1:])
+    if text.startswith(messages.SAME_DEVICE):  # what comes before dtypes
+        return error
     if isinstance(error, (RuntimeError, IndexError)) and _is_on_gpu(args, kwargs or {}):
         error = dtypes.of_failed(_base(func), args, kwargs or {}) or error
     if isinstance(error, RuntimeError) and _is_on_gpu(args, kwargs or {}):

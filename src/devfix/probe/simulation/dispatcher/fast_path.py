@@ -113,7 +113,7 @@ def of_two(original: Any, func: Any, taken: Any = None) -> Any:
 
 
 def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
-    """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes, if not all."""
+    """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes of dense tensors, if not all."""
 
     compiled = native.path(native.SIGN, original, func, taken)
     if compiled is not None:
@@ -131,9 +131,12 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
                 if gpu < 0:
                     result = run_on_host(original, func, (one, two), {})
                     return original(one, two) if result is None else result
+                held = one._devfix_held
+                if taken is not None and not (_is_dense(held) and _is_dense(other)):
+                    return original(one, two)
                 guard = _below()
                 try:
-                    result = original(one._devfix_held, other)
+                    result = original(held, other)
                 except Exception:
                     result = None  # the regular path reports the failure
                 finally:
@@ -143,6 +146,10 @@ def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
         return original(one, two)
 
     return call
+
+
+def _is_dense(value: Any) -> bool:
+    return getattr(value, "layout", torch.strided) is torch.strided
 
 
 def of_view(original: Any, func: Any) -> Any:

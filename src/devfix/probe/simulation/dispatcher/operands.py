@@ -21,12 +21,13 @@ _below = torch._C._DisableTorchDispatch  # active while the object exists; a `wi
 class _Operands:
     """The tensors of a call on one device, in place of which its values are given."""
 
-    __slots__ = ("first", "fits", "gpu", "values")
+    __slots__ = ("dense", "first", "fits", "gpu", "values")
 
     def __init__(self, args: Any) -> None:
         self.first: Any = None
         self.gpu: int | None = None
         self.fits = True  # else the regular path has to run
+        self.dense = True
         self.values = [self._take(argument) for argument in args]
 
     def _take(self, argument: Any) -> Any:
@@ -48,13 +49,17 @@ class _Operands:
             self.gpu, self.first = gpu, tensor
         if gpu != self.gpu or (gpu >= 0 and _grad() and tensor.requires_grad):
             self.fits = False
-        return tensor if gpu < 0 else tensor._devfix_held
+        if gpu < 0:
+            return tensor
+        held = tensor._devfix_held
+        self.dense = self.dense and held.layout is torch.strided
+        return held
 
 
 def of_many(original: Any, func: Any, taken: Any = None) -> Any:
     """Return a fast version of a function of tensors, lists of them and plain arguments, whose result is new.
 
-    `taken` are the dtypes of results that CUDA supports, if not all.
+    `taken` are the dtypes of results that CUDA supports, if not all; of sparse tensors it supports fewer.
     """
     derived_from = source_argument(func)
     whole = is_composite(original, func)
@@ -72,6 +77,8 @@ def of_many(original: Any, func: Any, taken: Any = None) -> Any:
                 if gpu < 0:
                     result = run_on_host(original, func, args, kwargs, source)
                     return original(*args, **kwargs) if result is None else result
+                if taken is not None and not operands.dense:
+                    return original(*args, **kwargs)
                 guard = _below()
                 try:
                     result = original(*operands.values, **kwargs)

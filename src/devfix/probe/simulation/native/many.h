@@ -41,6 +41,7 @@ inline PyObject* of_list(PyObject* self, PyObject* const* args, size_t flags, Py
 struct Operands {
   long gpu = NOWHERE;
   bool fits = true;  // else the regular path has to run
+  bool dense = true;
   PyObject* first = nullptr;
 
   // What stands for an argument: a new reference, null with `fits` false or with an error.
@@ -58,7 +59,10 @@ struct Operands {
     if (there == ERROR) return nullptr;
     if (gpu == NOWHERE) gpu = there, first = tensor;
     fits = there == gpu && (gpu < 0 || !asks_gradient(tensor));
-    return !fits ? nullptr : gpu < 0 ? fresh(tensor) : held_by(tensor);
+    if (!fits || gpu < 0) return fits ? fresh(tensor) : nullptr;
+    PyObject* held = held_by(tensor);
+    dense = dense && held != nullptr && is_dense(held);
+    return held;
   }
   PyObject* values(PyObject* list) {  // of tensors, or of what is simple
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
@@ -91,6 +95,7 @@ inline PyObject* of_many(PyObject* self, PyObject* const* args, size_t flags, Py
   const long at = call.path->number;
   Ref source(fresh(at >= 0 && at < count && is_plain(args[at]) ? args[at] : operands.first));
   if (operands.gpu < 0) return hosted(call, nullptr, source.get());
+  if (call.path->taken != Py_None && !operands.dense) return call.regular();
   for (Py_ssize_t named = count; named < all; ++named) values[named] = args[named];
   Ref result(below(call.path->original, values, count, keywords));
   if (!result && PyErr_Occurred()) return nullptr;

@@ -181,6 +181,8 @@ inline PyObject* of_sign(PyObject* self, PyObject* const* args, size_t flags, Py
   if (gpu < 0) return hosted(call, args[0], args[0]);
   Ref held(held_by(args[0]));
   if (!held || !other) return nullptr;
+  if (call.path->taken != Py_None && !(is_dense(held.get()) && (!is_plain(args[1]) || is_dense(other.get()))))
+    return call.regular();
   Ref result(with_held(call, held.get(), other.get()));
   if (!result && PyErr_Occurred()) return nullptr;
   if (!result || type_of(result.get()) != ours.Tensor) return call.regular();

@@ -35,6 +35,8 @@ inline bool learn_place() {
   return false;
 }
 
+inline bool is_dense(PyObject* tensor) { return implementation(tensor)->layout() == c10::kStrided; }
+
 inline bool requires_grad(PyObject* tensor) { return implementation(tensor)->requires_grad(); }
 
 }  // namespace devfix

@@ -82,6 +82,8 @@ REFUSED: dict[str, Refusal] = {
     "igammac": Refusal("igammac_cuda", HALVES),
     "angle": Refusal("angle_cuda", HALVES),
     "native_dropout_backward": Refusal("masked_scale", INTEGERS | {torch.bool}),
+    "index_reduce": Refusal("index_reduce", frozenset((torch.bool,))),
+    "_trilinear": Refusal("baddbmm_cuda", _NO_PRODUCT),
 }
 
 # Operators without a CUDA kernel for half precision; the names of their kernels, if they are irregular.
@@ -103,47 +105,18 @@ _NO_HALF = {
 }  # fmt: skip
 _NO_HALF_FAMILIES = ("special_bessel", "special_chebyshev", "special_hermite", "special_laguerre", "special_legendre",
                      "special_modified", "special_scaled", "special_shifted")  # fmt: skip
-_COMPLEX_HALF = frozenset(
-    [
-        "acos",
-        "acosh",
-        "asin",
-        "asinh",
-        "atan",
-        "atanh",
-        "cos",
-        "cosh",
-        "div",
-        "exp",
-        "diag",
-        "log",
-        "logaddexp",
-        "pow",
-        "sin",
-        "sinh",
-        "tan",
-        "tanh",
-        "rsqrt",
-        "sqrt",
-        "lerp",
-        "angle",
-        "trace",
-        "sigmoid",
-        "prod",
-        "sum",
-        "nansum",
-        "convolution",
-        "convolution_backward",
-        "equal",
-        "flip",
-        "sigmoid_backward",
-        "tanh_backward",
-    ]
-)
+_COMPLEX_HALF = frozenset((
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "div", "exp", "diag", "log", "logaddexp", "pow",
+    "sin", "sinh", "tan", "tanh", "rsqrt", "sqrt", "lerp", "angle", "trace", "sigmoid", "prod", "sum", "nansum",
+    "convolution", "convolution_backward", "equal", "flip", "sigmoid_backward", "tanh_backward", "gather", "scatter",
+    "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle",
+))  # fmt: skip
 _ALSO_INTEGERS = {
     "aten::median": frozenset((torch.bool,)),
     "aten::nanmedian": frozenset((torch.bool,)),
     "histc": INTEGERS,
+    "max_unpool2d": INTEGERS,
+    "max_unpool3d": INTEGERS,
     "abs": frozenset((torch.bool,)),
     "trace": frozenset((torch.bool,)),
 }
@@ -227,8 +200,12 @@ _OF_SPARSE = ("addmm_cuda", "addmv_impl_cuda", "addmm_sparse_cuda")
 
 def _refuse_sparse(cells: Any) -> None:
     for cell in cells:
-        if isinstance(cell, Tensor) and cell.layout is torch.sparse_coo and cell._nnz():
-            raise DTYPE_ERROR(f"\"addmm_sparse_cuda\" not implemented for '{SCALARS[cell.dtype]}'")
+        if isinstance(cell, Tensor) and cell.layout is not torch.strided and cell._nnz():
+            if cell.layout is torch.sparse_coo:
+                raise DTYPE_ERROR(f"\"addmm_sparse_cuda\" not implemented for '{SCALARS[cell.dtype]}'")
+            if cell.dtype not in HALVES:  # `spmm` and `spmv` in sparse/cuda/SparseBlasImpl.cpp
+                kernel = "spmv" if any(isinstance(each, Tensor) and each.dim() == 1 for each in cells) else "spmm"
+                raise DTYPE_ERROR(f"\"{kernel}\" not implemented for '{SCALARS[cell.dtype]}'")
 
 
 def _check_sizes(plan: Any, cells: Any, keywords: dict[str, Any]) -> None:

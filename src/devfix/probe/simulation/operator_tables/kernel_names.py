@@ -25,7 +25,7 @@ BY_OPERATOR = {
                     "batch_norm_stats_cuda"),
     "exp2": "exp2_cuda", "segment_reduce": "segment_reduce_cuda", "put": "put_cuda",
     "binary_cross_entropy": "binary_cross_entropy_out_cuda", "_embedding_bag": "embedding_bag_cuda",
-    "_embedding_bag_forward_only": "embedding_bag_cuda",
+    "_embedding_bag_forward_only": "embedding_bag_cuda", "_sparse_softmax": "softmax",
 }  # fmt: skip
 
 # By the name of the CPU's kernel.

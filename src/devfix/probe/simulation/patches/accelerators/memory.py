@@ -42,9 +42,9 @@ def _missing(index: int) -> RuntimeError:
 
 def allocated_bytes(device: Any = None) -> int:
     """Return the bytes that living tensors hold on a simulated GPU, shared memory counted once."""
-    gpu = _index(device)
     if kinds.now().is_cuda and not devices.is_used():
         return 0  # `memory_stats` in torch/cuda/memory.py has no figures before CUDA is initialized
+    gpu = _index(device)
     if _Garbage.left:
         gc.collect(1)
     now = _living(gpu)

@@ -167,8 +167,21 @@ def _entering(original: Any) -> Any:
     return __enter__
 
 
+def _on_host(original: Any) -> Any:
+    """Leave tensors of the host to the kernels below: PyTorch's own under the key is reached by those of GPUs alone."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _libraries or any(map(_eligible, (*args, *kwargs.values()))):
+            return original(*args, **kwargs)
+        with torch._C._ExcludeDispatchKeyGuard(_keys()):
+            return original(*args, **kwargs)
+
+    return call
+
+
 def install() -> None:
-    """Patch autocast."""
+    """Patch autocast, and the one function that autocast refuses."""
+    wrap(torch._C._nn, "binary_cross_entropy", _on_host)
     wrap(torch.autocast, "__enter__", _entering)
     for name in ("set_autocast_enabled", "set_autocast_gpu_dtype"):
         wrap(torch, name, _registering)

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ...accelerators import kinds
+from ... import hooks
+from ...accelerators import kinds, messages
 from ...operator_tables.dtypes import SCALARS
 from ...patching import wrap
 
@@ -54,6 +55,18 @@ def check(asked: Asked) -> None:
         warnings.warn(f"{text} kernel not used because:", stacklevel=3)
         _tell(next(_KERNELS[name](asked), None))
     raise RuntimeError("No available kernel. Aborting execution.")
+
+
+def check_mask(asked: Asked) -> None:
+    """Raise the generated check of the kernel that takes masks, for one on another device than the other tensors."""
+    device, mask = asked.query.device, asked.attn_mask
+    if any(item.is_nested or item.device != device for item in asked.all) or next(_of_efficient(asked), None) is not None:
+        return
+    method = "wrapper_CUDA___scaled_dot_product_efficient_attention"
+    error = messages.argument_mismatch("attn_bias", mask.device, device, method)
+    func = torch.ops.aten._scaled_dot_product_efficient_attention.default
+    hooks.failed(error, func, (*asked.all, mask), {})
+    raise error
 
 
 def _tell(reason: str | None) -> None:

@@ -77,6 +77,8 @@ def _attention(original: Any) -> Any:
         if fused:
             one, two, three, mask = (_cast(item) if casts else item for item in (query, key, value, attn_mask))
             attention.check(attention.Asked(one, two, three, mask, dropout_p, is_causal, enable_gqa))
+        if attn_mask is not None and gpu >= 0 and kinds.now().is_cuda and attn_mask._devfix_gpu != gpu:
+            attention.check_mask(attention.Asked(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa))
         if apart or _asks_gradient(attn_mask) or dropout_p:
             with _by_math() if fused else contextlib.nullcontext():
                 return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ... import hooks
-from ...accelerators import devices, messages
+from ...accelerators import devices, kinds, messages
 from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
 
@@ -21,6 +21,8 @@ def _build_on_host(original: Any) -> Any:
         first = next((item for item in tensor_list if isinstance(item, Tensor)), None)
         if device is None and first is not None and first._devfix_gpu >= 0:
             index = first._devfix_gpu
+        if device is None and kinds.now().is_cuda:
+            _check_places([item for item in tensor_list if isinstance(item, Tensor)])
         items = [item.detach().cpu() if isinstance(item, Tensor) else item for item in tensor_list]
         if index is None:
             return original(items, device=device, **kwargs)
@@ -31,6 +33,15 @@ def _build_on_host(original: Any) -> Any:
         return made.to(devices.LAZY[index]).requires_grad_(grad)
 
     return nested_tensor
+
+
+def _check_places(parts: Any) -> None:
+    """Raise the generated check of `cat`, which joins the parts on the devices that they have."""
+    other = next((item for item in parts if item.device != parts[0].device), None)
+    if other is not None:
+        error = messages.argument_mismatch("tensors", other.device, parts[0].device, "wrapper_CUDA_cat")
+        hooks.failed(error, "torch.nested.nested_tensor", (parts,), {})
+        raise error
 
 
 def _move(tensor: Any, device: Any, dtype: Any, copy: bool) -> Any:
@@ -53,9 +64,9 @@ def _to(original: Any) -> Any:
         if args and isinstance(args[0], Tensor):
             return _move(self, args[0].device, args[0].dtype, False)
         words = [item for item in args if isinstance(item, (str, torch.device)) or type(item) is int]
-        kinds = [item for item in args if isinstance(item, torch.dtype)]
+        dtypes = [item for item in args if isinstance(item, torch.dtype)]
         device = kwargs.get("device", words[0] if words else None)
-        return _move(self, device, kwargs.get("dtype", kinds[0] if kinds else None), bool(kwargs.get("copy")))
+        return _move(self, device, kwargs.get("dtype", dtypes[0] if dtypes else None), bool(kwargs.get("copy")))
 
     return to
 

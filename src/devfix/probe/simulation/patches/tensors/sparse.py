@@ -44,7 +44,7 @@ def _build_on_host(original: Any) -> Any:
         parts = [item for item in args if isinstance(item, Tensor)]
         parts += [item for item in kwargs.values() if isinstance(item, Tensor)]
         if device is None:
-            _check_places(original.__name__, parts, kwargs.get("layout"))
+            _check_places(original.__name__, args, kwargs)
         gpu = next((item._devfix_gpu for item in reversed(parts) if item._devfix_gpu >= 0), None)
         index = gpu if device is None else devices.index_named(device)
         if index is None:
@@ -70,22 +70,30 @@ def _on_host(item: Any) -> Any:
     return item.cpu() if isinstance(item, Tensor) else item
 
 
-def _check_places(name: str, parts: Any, layout: torch.layout | None) -> None:
+def _check_places(name: str, args: Any, kwargs: Any) -> None:
     """Raise what ATen's sparse tensors raise for indices on another device than the values.
 
-    SparseCsrTensorImpl.cpp for those that are not COO, which compares one of the two indices.
+    SparseCsrTensorImpl.cpp for those that are not COO. A list of indices is put beside the values; a list of values is
+    on the default device.
     """
-    if len(parts) < 2 or parts[0]._devfix_gpu == parts[-1]._devfix_gpu:
+    layout = kwargs.get("layout")
+    by_column = "_csc_" in name or "_bsc_" in name or layout in (torch.sparse_csc, torch.sparse_bsc)
+    indices = ("ccol_indices", "row_indices") if by_column else ("crow_indices", "col_indices")
+    names = ("indices", "values") if name == "sparse_coo_tensor" else (*indices, "values")
+    given = {**dict(zip(names, args, strict=False)), **{each: kwargs[each] for each in names if each in kwargs}}
+    values = given.pop("values", None)
+    home = values.device if isinstance(values, Tensor) else torch.get_default_device()
+    apart = {each: item for each, item in given.items() if isinstance(item, Tensor) and item.device != home}
+    if values is None or isinstance(values, (torch.Size, tuple)) or not apart:
         return
+    which, item = next(iter(apart.items()))
     if name == "sparse_coo_tensor":
         # The wrapper for SparseCUDA checks first (pytorch/pytorch#89402). It runs for indices or values on a GPU.
         method = f"wrapper_Sparse{kinds.now().key}___sparse_coo_tensor_with_dims_and_tensors"
-        error = messages.argument_mismatch("values", parts[-1].device, parts[0].device, method)
+        error = messages.argument_mismatch("values", home, item.device, method)
     else:
-        by_column = "_csc_" in name or "_bsc_" in name or layout in (torch.sparse_csc, torch.sparse_bsc)
-        which = "ccol_indices" if by_column else "crow_indices"
         error = RuntimeError(f"Values and {which} need to be on the same device.")
-    hooks.failed(error, f"torch.{name}", parts, {})
+    hooks.failed(error, f"torch.{name}", [*given.values(), values], {})
     raise error
 
 

@@ -37,8 +37,12 @@ class LegacyType(type):
     def __call__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         """Create a tensor of the dtype on a GPU."""
         given = _positional(args, kwargs)
+        place = torch.device("cuda" if device is None else device)
+        if place.type != "cuda":
+            text = f"legacy constructor expects device type: cuda but device type: {place.type} was passed"
+            raise RuntimeError(text)
         try:
-            return _create(given, cls.layout, cls.dtype, "cuda" if device is None else device)
+            return _create(given, cls.layout, cls.dtype, place)
         except TypeError as error:
             _report(error, f"{cls.__module__}.{cls.__name__}", given)
             raise
