@@ -1,13 +1,14 @@
 """Ask PyTorch's CUDA library, on a machine without a GPU, what the snippets of the simulation claim.
 
-usage: python benchmarks/cuda_library.py --python PYTHON [--only TEXT] [--work FOLDER]
+usage: python benchmarks/cuda_library.py --python PYTHON [--only TEXT | --record FILE] [--work FOLDER]
 
 PYTHON has a build of PyTorch for CUDA, which brings NVIDIA's libraries and their headers. They are replaced by ones
 that accept everything and compute nothing (`cuda_runtime.cpp`), so that what PyTorch does on the host before a kernel
 runs is what it does on a machine with GPUs: which devices, dtypes and shapes it takes, and in what words it refuses
 others. What a snippet asserts of computed values, the library cannot be asked; nor what kernels, cuDNN and NCCL
-themselves refuse. Prints each snippet of tests/simulation that the library answers otherwise, and the counts. Needs
-g++ and nm.
+themselves refuse. Prints each snippet of tests/simulation that the library answers otherwise, and the counts. With
+--record it is asked for each operator of PyTorch's database instead, with tensors of several devices and dtypes (PYTHON
+then needs expecttest); tests/simulation/test_library_rows.py compares the simulation with that file. Needs g++ and nm.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from needed import ROOT, need
 WORK = ROOT / ".venv" / "cuda-library"
 SNIPPETS = ROOT / "tests" / "simulation"
 RUNTIME = ROOT / "benchmarks" / "cuda_runtime.cpp"
+OPERATORS = ROOT / "benchmarks" / "cuda_operators.py"
 TOLD = """
 import json, os, torch
 from importlib.metadata import PackageNotFoundError, version
@@ -102,15 +104,19 @@ def _compiler_headers(runtime: str, folder: Path) -> list[Path]:
 
 def ask(python: Path, library: Path, only: str) -> list[tuple[str, str, str]]:
     """Return the title of each snippet, what it expects, and what became of it."""
+    done = run_beside(python, library, "-c", ASK, str(SNIPPETS), only)
+    return [(title, expected, came) for title, expected, came in json.loads(done.stdout.splitlines()[-1])]
+
+
+def run_beside(python: Path, library: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the library in place of NVIDIA's; what it prints is captured."""
     environment = {
         **os.environ,
         "LD_PRELOAD": str(library),
         "LD_LIBRARY_PATH": str(library.parent),
-        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH")))),
     }
-    words = [str(python), "-c", ASK, str(SNIPPETS), only]
-    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return [(title, expected, came) for title, expected, came in json.loads(done.stdout.splitlines()[-1])]
+    return subprocess.run([str(python), *words], env=environment, stdout=subprocess.PIPE, text=True, check=True)
 
 
 def main() -> int:
@@ -119,14 +125,20 @@ def main() -> int:
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="with PyTorch's build for CUDA")
     parser.add_argument("--only", default="", metavar="TEXT", help="the snippets whose titles have this text")
     parser.add_argument("--work", type=Path, default=WORK, help="keep what is built here")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="record operators, by cuda_operators.py, instead")
     asked = parser.parse_args()
     need("devfix", "torch")
     if missing := [each for each in ("g++", "nm") if shutil.which(each) is None]:
         raise SystemExit(f"cuda_library.py needs {' and '.join(missing)}, which are not on the PATH")
     from devfix.probe.conformance import snippets
 
+    library = build(asked.python, asked.work)
+    if asked.record is not None:
+        os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # else memory has what earlier operators left
+        print(run_beside(asked.python, library, str(OPERATORS), str(asked.record)).stdout, end="")
+        return 0
     counts = Counter[str]()
-    for title, expected, came in ask(asked.python, build(asked.python, asked.work), asked.only):
+    for title, expected, came in ask(asked.python, library, asked.only):
         is_of_values = came.startswith("AssertionError") and not expected.startswith("AssertionError")
         kind = "agree" if snippets.agrees(came, expected) else "ask for values" if is_of_values else "differ"
         counts[kind] += 1

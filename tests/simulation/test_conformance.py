@@ -1,6 +1,5 @@
 """The simulation against what real GPUs did, where that was recorded; and the recorder against the simulation."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import pytest
 import torch
 
 from devfix.probe.conformance import __main__ as conformance
+from devfix.probe.conformance import recordings
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = sorted((ROOT / "corpus").glob("*-truth/*.json"))
@@ -27,7 +27,7 @@ def run(*arguments: str, snippets: Path = SNIPPETS) -> "subprocess.CompletedProc
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_does_what_the_gpu_did(recording: Path) -> None:
-    told = json.loads(recording.read_text(encoding="utf-8"))
+    told = recordings.read(recording)
     if told["torch"].split("+")[0] != NUMBERS:
         pytest.skip(f"this recording is of torch {told['torch']}")
     done = run("compare", str(recording))
@@ -39,7 +39,7 @@ def test_the_recorder_records_the_simulation(tmp_path: Path) -> None:
     file = tmp_path / "simulated.json"
     done = run("record", str(file), "--world", "simulated", "--samples", "1")
     assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(file.read_text(encoding="utf-8"))
+    told = recordings.read(file)
     assert told["torch"] == torch.__version__ and told["world"] == "simulated" and len(told["gpus"]) == 2
     assert len(told["snippets"]) >= 150 and set(told["operators"]) >= {"cpu in cuda:0", "cuda:0 in cpu"}
     assert run("compare", str(file)).returncode == 0
@@ -53,13 +53,13 @@ def test_a_recording_of_a_few_operators_is_what_comes_again(tmp_path: Path) -> N
     options = ("--world", "simulated", "--samples", "1", "--only", "addmm", "where", "add")
     done = run("record", str(file), *options, snippets=few)
     assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(file.read_text(encoding="utf-8"))
+    told = recordings.read(file)
     assert told["snippets"] and all(title.startswith("making: ") for title in told["snippets"])
     rows = told["operators"]["cpu in cuda:0"]
     assert set(rows) >= {"addmm", "where", "add"} and all(text != "ok" for text in rows["addmm"].values())
     assert run("compare", str(file), snippets=few).returncode == 0
     told["operators"]["cpu in cuda:0"]["addmm"] = dict.fromkeys(rows["addmm"], "ok")
-    file.write_text(json.dumps(told), encoding="utf-8")
+    recordings.write(file, told)
     done = run("compare", str(file), snippets=few)
     assert done.returncode == 1 and "cpu in cuda:0: addmm" in done.stdout
 
@@ -71,7 +71,7 @@ def test_other_kinds_are_recorded_and_compared_likewise(tmp_path: Path, device: 
     options = ("--world", "simulated", "--device", device, "--samples", "1", "--only", "add", "where")
     done = run("record", str(file), *options)
     assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(file.read_text(encoding="utf-8"))
+    told = recordings.read(file)
     assert told["device"] == device and len(told["gpus"]) == gpus
     assert (f"{device}:1 in {device}:0" in told["operators"]) == (gpus == 2)
     assert told["snippets"] and all(title.startswith(device) for title in told["snippets"])
@@ -79,7 +79,7 @@ def test_other_kinds_are_recorded_and_compared_likewise(tmp_path: Path, device: 
     assert rows["sample 0, torch.float32"] == "ok"
     assert rows["sample 0, torch.float64"].startswith("not moved: TypeError" if refused else "ok")
     told["operators"][f"{device}:0 alone"]["add"]["sample 0, torch.float32"] = "RuntimeError: no"
-    file.write_text(json.dumps(told), encoding="utf-8")
+    recordings.write(file, told)
     done = run("compare", str(file))
     assert done.returncode == 1 and f"{device}:0 alone: add, sample 0, torch.float32" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 rows differ", "everything else comes again"

@@ -13,6 +13,13 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+# By the name in recordings: where the tensors of an operator lie, and where one of them lies instead.
+PAIRS = {
+    "cpu in cuda:0": ("cuda:0", "cpu"),
+    "cuda:0 in cpu": ("cpu", "cuda:0"),
+    "cuda:1 in cuda:0": ("cuda:0", "cuda:1"),
+}
+
 
 def database() -> list[Any]:
     """Return PyTorch's operator database; imported late, since it queries the number of GPUs."""

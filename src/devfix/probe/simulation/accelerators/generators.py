@@ -58,7 +58,7 @@ class Generator(torch.Generator, metaclass=_Kind):
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
-        """The device whose operators may use this generator: without an index if it was made without one, as on CUDA."""
+        """The device whose operators may use this generator: on CUDA without an index, if it was made without one."""
         if self._devfix_gpu < 0:
             return devices.CPU
         shown = devices.SHOWN[self._devfix_gpu]

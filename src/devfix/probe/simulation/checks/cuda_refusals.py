@@ -197,7 +197,7 @@ def adding_sparse_products(cells: Sequence[Any], keywords: dict[str, Any]) -> No
 
 @refuses("scatter_reduce", frozenset((torch.bool,)))
 def reducing(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
-    """`scatter_reduce_two_cuda_kernel` and its like in cuda/ScatterGatherKernel.cu, which take booleans for sums alone."""
+    """`cuda_scatter_gather_base_kernel` in cuda/ScatterGatherKernel.cu, which takes booleans for sums alone."""
     if cells[0].dtype is torch.bool and len(cells) > 4 and cells[4] != "sum":
         raise DTYPE_ERROR("\"cuda_scatter_gather_base_kernel_func\" not implemented for 'Bool'")
 

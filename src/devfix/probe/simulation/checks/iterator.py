@@ -50,15 +50,18 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
     ]
     inputs = [argument.name for argument in func._schema.arguments if not argument.is_out]
     operands = [(tensor, True) for name in outputs for tensor in _tensors(given.get(name))]
+    if base == "rsub":  # it is `other - self`
+        inputs[:2] = reversed(inputs[:2])
     operands += [(tensor, False) for name in inputs for tensor in _tensors(given.get(name))]
     common = next((tensor.device for tensor, _ in operands if tensor._devfix_gpu >= 0), None)
     scalars = 0
     for tensor, is_output in operands:
         if tensor.device == common:
             continue
-        free = base == "where" and not is_output and tensor.dim() == 0
-        if not is_output and tensor._devfix_gpu < 0 and tensor.dim() == 0 and (free or allows_scalars(base, given)):
-            scalars += not free
+        if base == "where" and not is_output and tensor.dim() == 0:
+            continue  # `where_self_out` in ATen/native/TensorCompare.cpp moves it, from another GPU too
+        if not is_output and tensor._devfix_gpu < 0 and tensor.dim() == 0 and allows_scalars(base, given):
+            scalars += 1
             if scalars > 1:
                 raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
             _refuse_place(base, given, tensor)
@@ -70,7 +73,10 @@ def _check_dtypes(base: str, given: dict[str, Any]) -> None:
     """Raise what `addcdiv` (ATen/native/PointwiseOps.cpp) does for integers before it makes its iterator."""
     factors = [given[name] for name in ("tensor1", "tensor2") if base in ("addcdiv", "addcdiv_")]
     if factors and not any(each.is_floating_point() or each.is_complex() for each in factors):
-        old, new = "(input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype)", "(input + value * tensor1 / tensor2)"
+        old, new = (
+            "(input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype)",
+            "(input + value * tensor1 / tensor2)",
+        )
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
             f"true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as {old} for "

@@ -71,9 +71,10 @@ def convolving(name: str, given: dict[str, Any]) -> None:
     for argument in ("weight", "bias"):
         other = given.get(argument)
         if other is not None and other.device != source.device:
-            method = (
-                "wrapper_CUDA__cudnn_convolution" if kinds.now().is_cuda else f"wrapper_{kinds.now().key}__convolution"
-            )
+            if argument == "bias" and kinds.now().is_cuda:  # which is added to what cuDNN computes
+                raise messages.two_devices(source.device, other.device)
+            of_cuda = "wrapper_CUDA__cudnn_convolution" + ("_transpose" if given.get("transposed") else "")
+            method = of_cuda if kinds.now().is_cuda else f"wrapper_{kinds.now().key}__convolution"
             raise messages.argument_mismatch(argument, other.device, source.device, method)
 
 
@@ -156,6 +157,16 @@ def reducing(name: str, given: dict[str, Any]) -> None:
 @check("bernoulli", "bernoulli_")
 def drawing(name: str, given: dict[str, Any]) -> None:
     """Probabilities are moved to the device (`bernoulli_kernel` in ATen/native/cuda/DistributionTemplates.h)."""
+
+
+@check("segment_reduce")
+def reducing_segments(name: str, given: dict[str, Any]) -> None:
+    """`segment_reduce_kernel` in ATen/native/SegmentReduce.cpp compares data with what says where segments end."""
+    which = next(each for each in ("offsets", "lengths") if given.get(each) is not None)
+    if given[which].device != given["data"].device:
+        more = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        text = f"Expected data.get_device() == {which}_value.get_device() to be true, but got false."
+        raise RuntimeError(f"{text}  {more}")
 
 
 @check("searchsorted", "bucketize")

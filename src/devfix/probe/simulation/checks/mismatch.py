@@ -43,9 +43,18 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
         check_outputs(func, args, kwargs)
     if entry is not None and entry.absent:
         raise messages.no_kernel(plan.name)
-    if entry is not None and key != kind.model_key and "CPU" in entry.kernels and not (entry.has(key) or entry.composite):
+    if (
+        entry is not None
+        and key != kind.model_key
+        and "CPU" in entry.kernels
+        and not (entry.has(key) or entry.composite)
+    ):
         raise messages.no_kernel(policy.reported_name(func._schema), key.replace(kind.model_key, kind.key))
-    by_hand = CHECKS.get(plan.name) or CHECKS.get(base) if kind.checks_arguments else mps_checks.CHECKS.get(base) or CHECKS.get(base)
+    by_hand = (
+        CHECKS.get(plan.name) or CHECKS.get(base)
+        if kind.checks_arguments
+        else mps_checks.CHECKS.get(base) or CHECKS.get(base)
+    )
     if by_hand is not None:
         by_hand(base, bind(func, args, kwargs))
     elif entry is not None and not entry.has(key) and entry.composite:

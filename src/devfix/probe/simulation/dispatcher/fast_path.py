@@ -113,7 +113,7 @@ def of_two(original: Any, func: Any, taken: Any = None) -> Any:
 
 
 def of_sign(original: Any, func: Any, taken: Any = None) -> Any:
-    """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes of dense tensors, if not all."""
+    """Do the same as `of_two`, for Python's operator methods; `taken` are CUDA's dtypes, if not all, of dense ones."""
 
     compiled = native.path(native.SIGN, original, func, taken)
     if compiled is not None:

@@ -76,7 +76,7 @@ REFUSED: dict[str, Refusal] = {
     "max_pool3d_with_indices": Refusal("max_pool3d_with_indices_out_frame", INTEGERS),
     "upsample_bilinear2d": Refusal("upsample_bilinear2d_out_frame", INTEGERS),
     "upsample_bicubic2d": Refusal("upsample_bicubic2d_out_frame", INTEGERS),
-    "_upsample_bilinear2d_aa": Refusal("upsample_gen2d_aa_out_cuda", INTEGERS),
+    "_upsample_bilinear2d_aa": Refusal("upsample_bilinear2d_out_frame", INTEGERS),
     "_upsample_bicubic2d_aa": Refusal("upsample_gen2d_aa_out_cuda", INTEGERS),
     "igamma": Refusal("igamma_cuda", HALVES),
     "igammac": Refusal("igammac_cuda", HALVES),

@@ -60,7 +60,10 @@ def check(asked: Asked) -> None:
 def check_mask(asked: Asked) -> None:
     """Raise the generated check of the kernel that takes masks, for one on another device than the other tensors."""
     device, mask = asked.query.device, asked.attn_mask
-    if any(item.is_nested or item.device != device for item in asked.all) or next(_of_efficient(asked), None) is not None:
+    if (
+        any(item.is_nested or item.device != device for item in asked.all)
+        or next(_of_efficient(asked), None) is not None
+    ):
         return
     method = "wrapper_CUDA___scaled_dot_product_efficient_attention"
     error = messages.argument_mismatch("attn_bias", mask.device, device, method)
