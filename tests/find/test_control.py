@@ -87,7 +87,8 @@ def test_tests_that_need_a_gpu_are_known_by_their_reasons() -> None:
         "a": "Skipped: CUDA not available",
         "b": "Skipped: requires 2 GPUs",
         "c": "Skipped: needs a download",
-        "d": "E   RuntimeError: no CUDA",
+        "d": "E   AssertionError: cuda is not the CPU",
+        "e": "E   RuntimeError: Found no NVIDIA driver on your system.",
     }
-    results = dict.fromkeys("abc", "skipped") | {"d": "failed"}
-    assert needing_gpus(TestResults(results=results, reasons=reasons)) == ["a", "b"]
+    results = dict.fromkeys("abc", "skipped") | dict.fromkeys("de", "failed")
+    assert needing_gpus(TestResults(results=results, reasons=reasons)) == ["a", "b", "e"]

@@ -289,3 +289,10 @@ def test_findings_are_told_from_artefacts(pytester: pytest.Pytester) -> None:
 def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:
     done = run(pytester, "--lift", "--gpus", "0")
     done.stderr.fnmatch_lines(["*--lift --gpus 0: a lifted run puts tensors on a GPU*"])
+
+
+def test_a_warning_of_a_later_release_is_no_error(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+    pytester.makepyfile("import warnings\nwarnings.warn('old', DeprecationWarning)\ndef test_it():\n    pass\n")
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1, warnings=1)
+    run(pytester, "--lift", "-W", "error::DeprecationWarning", "--world", "simulated").assert_outcomes(errors=1)

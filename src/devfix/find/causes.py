@@ -33,7 +33,7 @@ def explain_failure(failure: Failure, rules: Sequence[Rule], sources: Sources) -
 
 @dataclass(frozen=True)
 class Seen:
-    """A test, how it runs, the GPU on which its inputs were, and whether it ran on another one before.
+    """A test, how it runs, the GPU on which its inputs were, and the options of pytest with which it showed something.
 
     `past` are the lines at which it did not fail, by causes that were known.
     """
@@ -41,7 +41,7 @@ class Seen:
     test: str
     suite: SuiteKind
     device: str
-    is_twice: bool = False
+    shown_by: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
 
 
@@ -61,6 +61,7 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
         tests=(seen.test,),
         devices=(seen.device,),
         suite=seen.suite,
+        shown_by=seen.shown_by,
         past=seen.past,
         made=origin.made if origin else (),
     )
@@ -104,11 +105,13 @@ def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
         evidence=Evidence(found.call, entered, found.attribute),
         suite=seen.suite,
         past=seen.past,
-        is_twice=seen.is_twice,
+        shown_by=seen.shown_by,
     )
 
 
 def _title(found: SilentFinding) -> str:
+    if found.is_told:
+        return f"`{found.call}` is told the GPU by its `device`, and leaves its result on the CPU"
     if found.kind is SilentKind.RESULT_ON_HOST:
         return f"`{found.call}` is given tensors on a GPU alone, and leaves its result on the CPU"
     if found.kind is SilentKind.NOT_MOVED:

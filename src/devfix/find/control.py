@@ -13,6 +13,7 @@ from devfix.find.suites import Suite, SuiteKind
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
+_LACKS_GPU = re.compile("Found no NVIDIA driver|not compiled with (CUDA|XPU)|No (CUDA GPUs|XPU devices) are available")
 _RAISED = "E "
 _OF_EXAMPLE = ": UnexpectedException"  # how pytest names an exception in a docstring example
 _OF_HOOK = "INTERNALERROR> "
@@ -42,8 +43,10 @@ def reason_of_end(lifted: PassResult) -> str:
 
 
 def needing_gpus(control: TestResults) -> list[str]:
-    """Return the tests that were skipped because there is no GPU, by the reasons that they give."""
-    return [test for test in control.of("skipped") if _NEEDS_GPU.search(control.reasons.get(test, ""))]
+    """Return the tests that there is no GPU for: they were skipped, by the reason that they give, or asked for one."""
+    skipped = [test for test in control.of("skipped") if _NEEDS_GPU.search(control.reasons.get(test, ""))]
+    failed = control.of("failed", "other", "artefact")
+    return skipped + [test for test in failed if _LACKS_GPU.search(control.reasons.get(test, ""))]
 
 
 def missing_modules(control: TestResults) -> tuple[str, ...]:

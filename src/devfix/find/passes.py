@@ -242,6 +242,8 @@ def merge(found: PassResult, part: PassResult) -> None:
     found.handled.extend(part.handled)
     found.silent.extend(part.silent)
     found.served.update(part.served)
+    found.tests.untold.update(part.tests.untold)
+    found.tests.told.update(part.tests.told)
     found.tests.results.update(part.tests.results)
     found.tests.reasons.update(part.tests.reasons)
     found.tests.collection.update(part.tests.collection)

@@ -28,7 +28,7 @@ class Cause:
 
     `tests` reach it, the first of them is the one that was run again alone; `devices` are those of the inputs.
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
-    `is_twice`: its tests show it where they run on two GPUs, one after the other. `past` are the lines at which they
+    `shown_by` are the options of pytest beside `--lift` with which its tests show it, `past` the lines at which they
     fail before, by other causes. `made` are the lines of the code under test that were making the stray tensor, from
     the innermost outward; none where others made it.
     """
@@ -46,7 +46,7 @@ class Cause:
     confidence: Confidence = "low"
     evidence: Evidence | None = None
     suite: SuiteKind = SuiteKind.tests
-    is_twice: bool = False
+    shown_by: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
     made: tuple[Line, ...] = ()
 
@@ -76,8 +76,8 @@ class Cause:
         return (*options_past(self.past), *self._options(str(self.place.line)))
 
     def _options(self, at: str) -> tuple[str, ...]:
-        warmed_up = ("--lift-twice",) if self.is_twice else ()
-        return (*warmed_up, f"--lift-strict-at={self.place.path}:{at}") if self.is_strict else warmed_up
+        strict = (f"--lift-strict-at={self.place.path}:{at}",) if self.is_strict else ()
+        return (*self.shown_by, *strict)
 
     @property
     def key(self) -> tuple[str, str, int, str]:

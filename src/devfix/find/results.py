@@ -17,7 +17,8 @@ _WORSE = ("passed", "skipped", "other", "failed", "artefact", "finding")  # the 
 class SilentFinding:
     """A silent finding of a test that passes: `path` is absolute; `call` is the function that the test has called.
 
-    The tensors on the GPU went in at `entered`. `attribute` keeps the tensor that has not moved.
+    The tensors on the GPU went in at `entered`. `attribute` keeps the tensor that has not moved. `is_told`: the call
+    was told the GPU by its `device`.
     """
 
     kind: SilentKind
@@ -27,6 +28,7 @@ class SilentFinding:
     call: str
     entered: tuple[str, int]
     attribute: str
+    is_told: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,11 @@ class Served:
 
 @dataclass
 class TestResults:
-    """`results` maps tests to a word: passed, skipped, failed, other, artefact, finding, or ended (the process)."""
+    """`results` maps tests to a word: passed, skipped, failed, other, artefact, finding, or ended (the process).
+
+    `untold` are the tests that leave a `device` out of calls which make something on the host, `told` those that failed
+    by what a call made there though it was told the GPU.
+    """
 
     __test__ = False
 
@@ -51,6 +57,8 @@ class TestResults:
     collection: dict[str, str] = field(default_factory=dict)
     silent: dict[str, list[SilentFinding]] = field(default_factory=dict)
     served: dict[str, Served] = field(default_factory=dict)
+    untold: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
     running: str = ""
 
     def of(self, *results: str) -> list[str]:
@@ -84,6 +92,8 @@ def _take(told: TestResults, raw: dict[str, Any]) -> None:
         test, result = str(raw["test"]), str(raw["result"])
         found = [_silent(each) for each in raw.get("silent") or ()]
         told.silent.setdefault(test, []).extend(found)
+        told.untold.update([test] if raw.get("untold") else ())
+        told.told.update([test] if raw.get("is_told") else ())
         if served := raw.get("served"):
             told.served[test] = Served(str(served["path"]), int(served["line"]), str(served["function"]))
         before = told.results.get(test)
@@ -102,4 +112,5 @@ def _silent(raw: dict[str, Any]) -> SilentFinding:
         call=str(raw["call"]),
         entered=(str(entered["path"]), int(entered["line"])),
         attribute=str(raw["attribute"]),
+        is_told=bool(raw.get("is_told")),
     )

@@ -22,6 +22,7 @@ from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import missing_modules
 from devfix.find.coverage import OVER, Coverage
 from devfix.find.grouping import group_causes, is_same_tensor
+from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
 from devfix.find.passes import NONE_COLLECTED, PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
@@ -33,27 +34,10 @@ from devfix.sdk import Sources
 from devfix.workspace import Repository
 
 CPU = World("cpu")
-LIFTED, TWICE = "lifted", "--lift-twice"
+LIFTED = "lifted"
 _HIDDEN = 3  # runs that go past what is known
 _LEAST, _LEAST_SHARE = 20.0, 0.15  # seconds, and share of the budget, that are left for a further round of tests
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
-
-
-@dataclass(frozen=True)
-class LiftedPass:
-    """A run of a suite: its options, and its share of the time that is left for the suite."""
-
-    name: str
-    world: World
-    title: str
-    share: float
-    more: tuple[str, ...] = ()
-    past: tuple[str, ...] = ()
-
-    @property
-    def is_twice(self) -> bool:
-        """True if its tests run on another GPU first."""
-        return TWICE in self.more
 
 
 @dataclass
@@ -122,6 +106,7 @@ class Search:
             coverage.add_lifted(each.title, asked, done)
             if each.name == LIFTED:
                 self._look_behind(suite, each, done, until)
+                self._tell_devices(suite, each, done, until)
 
     def _run_control(self, coverage: Coverage, seconds: float) -> None:
         suite = coverage.suite
@@ -153,6 +138,18 @@ class Search:
             self._take(done, suite, run)
             _stop_where_interrupted(done)
 
+    def _tell_devices(self, suite: Suite, run: LiftedPass, done: PassResult, until: float) -> None:
+        """Run the tests that leave a `device` out again, with calls that are told the GPU by it."""
+        asked = [test for test in done.tests.results if test in done.tests.untold]
+        if not asked or until - time.monotonic() <= 0:
+            return
+        run = replace(run, name="told", more=(TELLS,))
+        title = f"running the {suite.name} that leave a device out, {run.title}"
+        share = (until - time.monotonic()) * run.share
+        done = self._pass(suite, run.world, run.name, title, only=asked, more=run.more, share=share)
+        self._take(done, suite, run)
+        _stop_where_interrupted(done)
+
     def _lifted_passes(self) -> Iterator[LiftedPass]:
         name = self.worlds[0].device.value
         two = self.worlds[-1] if len(self.worlds) > 1 else None
@@ -177,24 +174,26 @@ class Search:
         device = f"{run.world.device.value}:{run.world.gpus - 1}"
         for test in done.tests.of("finding"):
             failure, served = done.failures.get(test), done.served.get(test)
-            seen = Seen(test, suite.kind, device, run.is_twice, run.past)
+            seen = Seen(test, suite.kind, device, run.shown_by, run.past)
             if failure is None or (run.is_twice and served is None):
                 continue  # the tests failed by the warm-up itself
+            if run.tells and test not in done.tests.told:
+                continue  # other runs show that
             if served is not None:
                 self.found.append((stale_cause(failure, served, seen, self._explain(failure)), suite))
             else:
                 cause = cause_of(failure, seen, self._explain(failure), is_in_test)
-                if not (run.past and self._is_known(cause)):
+                if not ((run.past or run.tells) and self._is_known(cause)):
                     self.found.append((cause, suite))
-        if self.includes_handled and not run.is_twice:
+        if self.includes_handled and not run.shown_by:
             for test, failure in done.handled:
                 seen = Seen(test, suite.kind, device, past=run.past)
                 self.found.append((handled_cause(failure, seen, self._explain(failure), is_in_test), suite))
         wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.is_twice else self.silent
         self.found += [
-            (silent_cause(each, Seen(test, suite.kind, device, run.is_twice, run.past)), suite)
+            (silent_cause(each, Seen(test, suite.kind, device, run.shown_by, run.past)), suite)
             for test, each in done.silent
-            if each.kind in wanted
+            if each.kind in wanted and (each.is_told or not run.tells)
         ]
         self.causes = group_causes(cause for cause, _ in self.found)
 

@@ -13,7 +13,8 @@ class LiftConfig:
     """A lifted run: on which GPU test code's tensors lie, and which files below `root` are test code.
 
     `names` are patterns of file names (`test_*.py`), `folders` hold nothing else, `files` are globs of whole paths.
-    `twice`: each test runs on another GPU first, so that caches show which serve another device. `strict`: a test fails
+    `twice`: each test runs on another GPU first, so that caches show which serve another device. `tells`: calls of
+    the code under test are told the GPU by a `device` that test code leaves out. `strict`: a test fails
     by what it shows without failing otherwise, at these `places` where there are any: a path, and a line or a function.
     `past` are paths and lines at which an operator does not fail by tensors on two devices: what comes after is seen.
     """
@@ -24,6 +25,7 @@ class LiftConfig:
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     twice: bool = False
+    tells: bool = False
     strict: bool = False
     places: tuple[tuple[str, str], ...] = ()
     past: frozenset[tuple[str, str]] = frozenset()
@@ -91,6 +93,7 @@ def _lift(raw: Any) -> LiftConfig | None:
         folders=tuple(os.path.realpath(str(folder)) + os.sep for folder in raw.get("folders") or ()),
         files=tuple(map(str, raw.get("files") or ())),
         twice=bool(raw.get("twice", False)),
+        tells=bool(raw.get("tells", False)),
         strict=bool(raw.get("strict", False)),
         places=tuple((os.path.realpath(path), str(at)) for path, at in raw.get("places") or ()),
         past=frozenset((os.path.realpath(path), str(at)) for path, at in raw.get("past") or ()),

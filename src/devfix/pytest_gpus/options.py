@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,12 +18,14 @@ _WORLD = ("--world", "--devfix-world")
 _LIFT = ("--lift", "--devfix-lift")
 _LIFT_TESTS = "--lift-tests"
 _LIFT_TWICE = "--lift-twice"
+_LIFT_DEVICE = "--lift-device"
 _LIFT_SCRIPTS = "--lift-scripts"
 _LIFT_STRICT = "--lift-strict"
 _LIFT_STRICT_AT = "--lift-strict-at"
 _LIFT_PAST = "--lift-past"
 _LIFT_RECORD = "--lift-record"
 _REPORT = "--devfix-report"
+_OF_VERSIONS = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
 LIFT_TESTS = "lift_tests"  # in pytest.ini
 
 
@@ -59,6 +62,8 @@ def add_settings(parser: pytest.Parser) -> None:
     group.addoption(_LIFT_TESTS, dest="devfix_lift_tests", metavar="GLOB", action="append", default=[], help=text)
     text = "with --lift and two GPUs: run each test on cuda:0 first, to find caches that serve another device"
     group.addoption(_LIFT_TWICE, dest="devfix_lift_twice", action="store_true", default=False, help=text)
+    text = "with --lift: give calls of the code under test the GPU as the `device` that test code leaves out"
+    group.addoption(_LIFT_DEVICE, dest="devfix_lift_device", action="store_true", default=False, help=text)
     text = "with --lift: run the files that are named as scripts, each as one test"
     group.addoption(_LIFT_SCRIPTS, dest="devfix_lift_scripts", action="store_true", default=False, help=text)
     text = "with --lift: fail a test by silent findings, too, by which nothing fails otherwise"
@@ -118,10 +123,24 @@ def report_path(config: pytest.Config) -> Path | None:
     return path
 
 
+def let_versions_warn(config: pytest.Config) -> None:
+    """Let warnings of what a release deprecates stay warnings, also in a suite that makes all of them errors.
+
+    Such a suite cannot be imported with a later release of PyTorch than its author's: `torch.jit.script` warns since
+    2.13. What is said on the command line counts.
+    """
+    known: Any = config.known_args_namespace
+    known.pythonwarnings = [*(f"default::{kind}" for kind in _OF_VERSIONS), *(known.pythonwarnings or ())]
+
+
 def lift_settings(config: pytest.Config) -> list[str]:
     """Return the words that set how a run lifts, without `--lift` itself: `--lift-strict`."""
     told = config.option
-    flags = ((_LIFT_TWICE, told.devfix_lift_twice), (_LIFT_STRICT, told.devfix_lift_strict))
+    flags = (
+        (_LIFT_TWICE, told.devfix_lift_twice),
+        (_LIFT_DEVICE, told.devfix_lift_device),
+        (_LIFT_STRICT, told.devfix_lift_strict),
+    )
     lists = (
         (_LIFT_TESTS, told.devfix_lift_tests),
         (_LIFT_STRICT_AT, told.devfix_lift_strict_at),

@@ -89,6 +89,7 @@ def _begin(config: pytest.Config, wanted: Wanted | None) -> None:
     world = SuiteWorld(config.rootpath)
     if wanted is not None:
         if wanted.lift:
+            options.let_versions_warn(config)
             from devfix.pytest_gpus.lifted.test_code import test_code
 
             world.lift = test_code(config)

@@ -45,7 +45,7 @@ def default_device(kind: Any) -> Any:
 def received_values(call: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the parameters that hold what the caller has passed or what was computed of it, each with its value."""
     for name in parameters(call.f_code):
-        if name not in _assigned_parameters(call.f_code) or _is_passed(call, name):
+        if name not in _assigned_parameters(call.f_code) or is_passed(call, name):
             yield name, call.f_locals.get(name)
 
 
@@ -59,7 +59,7 @@ def _assigned_parameters(code: CodeType) -> frozenset[str]:
     return frozenset(found.intersection(parameters(code)))
 
 
-def _is_passed(call: FrameType, name: str) -> bool:
+def is_passed(call: FrameType, name: str) -> bool:
     """Return whether test code passes a parameter, by the source of its call; true where that does not tell."""
     outer = call.f_back
     while outer is not None and _passes_on(outer.f_code):

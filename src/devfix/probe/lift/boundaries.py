@@ -10,7 +10,6 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import CO_VARKEYWORDS
 from types import CodeType, FrameType
 from typing import Any
 
@@ -19,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import constants, modules, words
+from . import constants, device_arguments, modules, words
 from .arguments import default_device, parameters, received_values
 from .given import Given, builds_of_modules, place_of_arguments
 from .whose import Whose, kind_of
@@ -45,7 +44,7 @@ class Creation:
     `could_say` is whether the call has a `device` that the test has left out. `owner` is a weak reference to the object
     whose method is called, None where it is no method. `is_chosen`: it was created by a method of an object that takes
     a device when it is made, and does not move (a metric with `device="cpu"` accumulates on the host by choice), or a
-    docstring says that it is on the host.
+    docstring says that it is on the host. `is_told`: the call, or the object, was told a GPU by its `device`.
     """
 
     token: Token
@@ -58,6 +57,7 @@ class Creation:
     could_say: bool = False
     owner: Any = None
     is_chosen: bool = False
+    is_told: bool = False
 
 
 _creations: dict[int, Creation] = {}  # by the moment
@@ -74,14 +74,18 @@ def note(made: Any, frame: FrameType) -> None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
+            given, peer = place_of_arguments(call)
+            is_told = device_arguments.is_told_gpu(call, frame)
             _creations[moment] = Creation(
                 token(call),
                 *place,
                 called_function(call),
-                *place_of_arguments(call),
-                _leaves_device_out(call),
+                Given.GPU if is_told and given == Given.NOTHING else given,
+                peer,
+                device_arguments.leaves_device_out(call),
                 _owner(call),
-                _is_made_for_device(frame) or words.say_host(frame, call),
+                device_arguments.is_made_for_host(frame) or words.say_host(frame, call),
+                is_told,
             )
 
 
@@ -89,6 +93,18 @@ def creation_of(tensor: Any) -> Creation | None:
     """Return what was noted of the creation of a tensor, or of the one that it derives from."""
     moment = records.creation_moment(tensor)
     return None if moment is None else _creations.get(moment)
+
+
+def was_told_gpu(tensor: Any) -> bool:
+    """Return whether a tensor of the host was made in a call that a `device` told to make it on a GPU."""
+    is_on_host = isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu"
+    creation = creation_of(tensor) if is_on_host else None
+    return creation is not None and creation.is_told and not creation.is_chosen
+
+
+def leaves_devices_out() -> bool:
+    """Return whether test code has left a `device` out of calls, or for objects, that have made tensors of the host."""
+    return any(each.could_say or each.is_chosen for each in _creations.values())
 
 
 def called_function(frame: FrameType) -> Call:
@@ -111,25 +127,6 @@ def peer_of(tensor: Any) -> Any | None:
     """Return a tensor on the GPU that was given to the call in which one of the host was made."""
     creation = creation_of(tensor)
     return creation.peer() if creation is not None and creation.peer is not None else None
-
-
-def _leaves_device_out(call: FrameType) -> bool:
-    """Return whether a call has a parameter `device`, or one in its `**kwargs`, that says nothing, or the host."""
-    code = call.f_code
-    if "device" in parameters(code):
-        return str(call.f_locals.get("device")) in ("None", "cpu")
-    more = call.f_locals.get(parameters(code)[-1]) if code.co_flags & CO_VARKEYWORDS else None
-    return isinstance(more, dict) and "device" in code.co_consts and str(more.get("device")) in ("None", "cpu")
-
-
-def _is_made_for_device(frame: FrameType) -> bool:
-    """Return whether a frame is of a method of an object whose class takes a `device`, and which does not move."""
-    first = parameters(frame.f_code)[:1]
-    thing = frame.f_locals.get(first[0]) if first == ("self",) else None
-    if thing is None or isinstance(thing, torch.nn.Module) or hasattr(type(thing), "to"):
-        return False
-    made_by = (getattr(vars(kind).get("__init__"), "__code__", None) for kind in type(thing).__mro__)
-    return any("device" in parameters(code) for code in made_by if code is not None)
 
 
 def forget() -> None:

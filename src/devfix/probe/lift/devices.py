@@ -44,6 +44,13 @@ def is_on_gpu(tensor: torch.Tensor) -> bool:
     return tensor.device.type == target().type
 
 
+def names_gpu(value: Any) -> bool:
+    """Return whether a value is the name of a GPU, as a string or a device."""
+    if isinstance(value, str):
+        return value.partition(":")[0] == target().type
+    return isinstance(value, torch.device) and value.type == target().type
+
+
 def is_lacking(dtype: torch.dtype) -> bool:
     """Return whether the GPUs of the world have no tensors of a dtype."""
     return dtype in kinds.now().absent_dtypes

@@ -19,6 +19,7 @@ from .inputs import (
     objects,
     registered,
     scripted,
+    told_devices,
 )
 
 
@@ -32,6 +33,7 @@ def install(order: LiftConfig) -> None:
     inputs = (call_arguments, factories, generators, modules, objects, hosts, loaders, mixtures, registered, scripted)
     for subject in (*inputs, marks, kept, replaced):
         subject.install()
+    told_devices.install(order.tells)
     silent.install(order.strict, order.places)
     if not order.twice:  # a warm-up catches what it meets
         handled.install()

@@ -8,11 +8,9 @@ under test stays; lifted to the first, it moves like every other.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
-
-import torch
 
 from . import devices
 from .whose import Whose, kind_of
@@ -24,6 +22,13 @@ class _Order:
     wanted = False
 
 
+def _was_not_told(tensor: Any) -> bool:
+    return False
+
+
+was_told_gpu: Callable[[Any], bool] = _was_not_told  # of a tensor of the host; see `boundaries`
+
+
 def install(is_wanted: bool) -> None:
     """Leave modules where they are from now on, or move all."""
     _Order.wanted = is_wanted
@@ -31,10 +36,22 @@ def install(is_wanted: bool) -> None:
 
 def stays(module: Any) -> bool:
     """Return whether a module of a call of test code stays where it is."""
+    if is_partly_placed(module):
+        return True
     if not _Order.wanted or "_parameters" not in vars(module) or next(module.parameters(), None) is not None:
         return False
     code = getattr(type(module).forward, "__code__", None)
     return code is not None and kind_of(code) == Whose.CODE and _says_device(sys._getframe(1))
+
+
+def is_partly_placed(module: Any) -> bool:
+    """Return whether a module has tensors on a GPU, and was told to make others there that are on the host.
+
+    Nobody moves a module that he has had made where he wants it.
+    """
+    held = [*module.parameters(), *module.buffers()] if "_parameters" in vars(module) else []
+    on_host = [each for each in held if each.device.type == "cpu"]
+    return 0 < len(on_host) < len(held) and any(map(was_told_gpu, on_host))
 
 
 def _says_device(frame: FrameType | None) -> bool:
@@ -56,8 +73,4 @@ def _at_hand(frame: FrameType) -> Iterator[Any]:
 
 
 def _is_gpu(value: Any) -> bool:
-    if type(value) is dict:
-        value = value.get("device")
-    if isinstance(value, str):
-        return value.partition(":")[0] == devices.target().type
-    return isinstance(value, torch.device) and value.type == devices.target().type
+    return devices.names_gpu(value.get("device") if type(value) is dict else value)

@@ -11,7 +11,7 @@ import torch
 from ..capture import failure
 from ..lift import boundaries
 from ..lift.findings import blame, handled, marks, silent, stale
-from ..lift.inputs import mixtures
+from ..lift.inputs import mixtures, told_devices
 from ..simulation.accelerators import devices, randomness, real_accelerator
 from ..simulation.patches.accelerators import memory
 from . import bootstrap
@@ -112,6 +112,16 @@ def is_strict() -> bool:
     return silent.is_strict()
 
 
+def was_told_gpu(exception: BaseException | None) -> bool:
+    """Return whether a test failed by a tensor that was to be made on a GPU, by the `device` that a call got."""
+    return marks.was_told_gpu(exception)
+
+
+def leaves_devices_out() -> bool:
+    """Return whether the current test leaves a `device` out of calls that have made tensors of the host."""
+    return boundaries.leaves_devices_out()
+
+
 def served_location(exception: BaseException | None) -> dict[str, Any] | None:
     """Return where the tensor was made by which a cache has failed a test; None where it failed otherwise."""
     return marks.served_location(exception)
@@ -130,6 +140,11 @@ def aim(is_warm_up: bool) -> None:
 def warm_up_call() -> AbstractContextManager[None]:
     """Return the context in which a test's own function runs in a warm-up."""
     return stale.calls()
+
+
+def told_calls() -> AbstractContextManager[None]:
+    """Return the context in which calls of a test are told the GPU by a `device` that it leaves out, if any are."""
+    return told_devices.calls()
 
 
 def smoothed_count() -> int:

@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from devfix.pytest_gpus.world import SuiteWorld
 
 PROPERTY = "devfix_lift"
 SILENT = "devfix_lift_silent"
+UNTOLD = "devfix_lift_untold"
 HANDLED = "handled"  # the folder of the failures that were caught
 _GPU = re.compile(r"cuda|\b(mps|xpu)\b")
 
@@ -69,7 +71,9 @@ class LiftedTests:
         if not hasattr(self._config, "workerinput"):
             self._write({"begins": item.nodeid})
         self._warm_ups.run(item)
-        yield
+        here = probe("session.state_snapshot")
+        with nullcontext() if here is None else here.told_calls():
+            yield
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
@@ -113,11 +117,14 @@ class LiftedTests:
             return
         if call.when == "call" and (report.passed or here.is_strict()) and (silent := here.silent_findings()):
             report.user_properties.append((SILENT, silent))
+        if call.when == "call" and here.leaves_devices_out():
+            report.user_properties.append((UNTOLD, True))
         if not report.failed:
             return
         kind, reason = here.judge_failure(trace, error) if trace is not None else _without_devices(error)
         at = _place(trace, self.world.root) if trace is not None and kind == "finding" else ""
         told = {"kind": kind, "reason": reason, "at": at, "served": here.served_location(error)}
+        told["is_told"] = here.was_told_gpu(error)
         report.user_properties.append((PROPERTY, told))
         if (folder := self._folder) is not None and trace is not None:
             told["trace"] = _write_trace(folder, trace, item)
@@ -140,6 +147,7 @@ class LiftedTests:
             silent = properties.get(SILENT, [])
             self._counts[SILENT] += bool(silent)
             line = {"test": report.nodeid, "result": result, "seconds": report.duration, "silent": silent}
+            line["untold"] = bool(properties.get(UNTOLD))
             reason = {} if report.passed else {"reason": last_line(report) if report.failed else _skipped_for(report)}
             self._write({**line, **reason, **(told or {})})
 

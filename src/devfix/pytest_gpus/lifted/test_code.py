@@ -46,6 +46,7 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
         "names": [name for name in names if "/" not in name],
         "folders": sorted(map(str, folders)),
         "twice": bool(told_by.devfix_lift_twice),
+        "tells": bool(told_by.devfix_lift_device),
         "strict": bool(told_by.devfix_lift_strict or told_by.devfix_lift_strict_at),
         "places": _places("--lift-strict-at", told_by.devfix_lift_strict_at, config.invocation_params.dir),
         "past": _places("--lift-past", told_by.devfix_lift_past, config.invocation_params.dir),

@@ -20,6 +20,7 @@ STALE = "_devfix_stale"
 MET = "_devfix_met"
 KEPT = "_devfix_kept_by_suite"
 ASKED = "_devfix_asked_for_dtype"
+TOLD = "_devfix_told_gpu"
 
 
 def install() -> None:
@@ -34,6 +35,7 @@ def install() -> None:
                     setattr(exception, MET, _creations((args, kwargs)))
                 setattr(exception, STALE, stale.served_location(sys._getframe(1), (args, kwargs)))
                 setattr(exception, KEPT, stale.is_kept_by_suite(sys._getframe(1), (args, kwargs)))
+                setattr(exception, TOLD, any(map(boundaries.was_told_gpu, tree_leaves((args, kwargs)))))
                 if isinstance(exception, TypeError):
                     setattr(exception, ASKED, dtypes.asked_for(sys._getframe(1)))
         failed(exception, func, args, kwargs)
@@ -65,6 +67,11 @@ def is_kept_by_suite(exception: BaseException | None) -> bool:
 def asks_for_dtype(exception: BaseException | None) -> bool:
     """Return whether test code asked for a dtype that the GPU lacks, in the call that raised an exception."""
     return bool(_find_mark(exception, ASKED))
+
+
+def was_told_gpu(exception: BaseException | None) -> bool:
+    """Return whether a tensor that an exception is about was to be made on a GPU, by the `device` that a call got."""
+    return bool(_find_mark(exception, TOLD))
 
 
 def moves_module(exception: BaseException | None) -> bool:

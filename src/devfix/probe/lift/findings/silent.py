@@ -72,7 +72,8 @@ def note_result(creation: boundaries.Creation, attribute: str = "") -> bool:
     """Note a tensor that a call given tensors on a GPU alone has left on the host; return as `note` does."""
     if creation.given != Given.GPU or creation.is_chosen:
         return False
-    return note(RESULT_ON_HOST, (creation.path, creation.line, creation.function), creation.call, attribute)
+    place = (creation.path, creation.line, creation.function)
+    return note(RESULT_ON_HOST, place, creation.call, attribute, creation.is_told)
 
 
 def _note_meeting(args: Any, kwargs: Any) -> None:
@@ -123,13 +124,14 @@ def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> b
     return note(NOT_MOVED, place, call, f"{holder.module}.{holder.attribute}")
 
 
-def note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribute: str) -> bool:
+def note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribute: str, is_told: bool = False) -> bool:
     """Note a finding; return whether a strict run, if this is one, fails by it."""
     path, line, function = place
     if len(_found) < _MOST:
         told = {"kind": kind, "path": path, "line": line, "function": function, "attribute": attribute}
         entered = {"path": call.path, "line": call.line}
-        _found.setdefault((kind, path, line), {**told, "call": call.name, "entered": entered})
+        by = {"call": call.name, "entered": entered, "is_told": is_told}
+        _found.setdefault((kind, path, line), {**told, **by})
     return fails_at(path, line, function)
 
 

@@ -14,13 +14,19 @@ import torch
 from .. import boundaries, constants
 from ..arguments import parameters
 from ..given import Given, place_of_arguments
+from ..whose import Whose, kind_of
 
 _FREE = ("generator", "out", "pin_memory")  # they say where a tensor is made
 
 
 def is_handed_on(frame: FrameType, kwargs: dict[str, Any]) -> bool:
-    """Return whether a factory is given the `device` of a function that test code has called without one."""
-    if "device" not in kwargs or kwargs["device"] is not None or any(kwargs.get(name) for name in _FREE):
+    """Return whether a factory is given the `device` of a function that test code has called without one.
+
+    A layer of PyTorch gives its factories the one that it was made with, and that may be none of the function's.
+    """
+    if kind_of(frame.f_code) != Whose.CODE or "device" not in kwargs:
+        return False
+    if kwargs["device"] is not None or any(kwargs.get(name) for name in _FREE):
         return False
     call = boundaries.boundary(frame)
     if call is None or "device" not in parameters(call.f_code) or call.f_locals.get("device") is not None:
