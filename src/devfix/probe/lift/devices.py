@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch.utils._device import DeviceContext
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from ..simulation.accelerators import kinds
 
@@ -42,6 +42,11 @@ def target() -> torch.device:
 def is_on_gpu(tensor: torch.Tensor) -> bool:
     """Return whether a tensor is on a GPU of the world, which has those of one kind."""
     return tensor.device.type == target().type
+
+
+def holds_gpu(value: Any) -> bool:
+    """Return whether a value has a tensor on a GPU."""
+    return any(isinstance(each, torch.Tensor) and is_on_gpu(each) for each in tree_leaves(value))
 
 
 def names_gpu(value: Any) -> bool:

@@ -26,7 +26,7 @@ def say_host(frame: FrameType, call: FrameType) -> bool:
     """Return whether a function that runs in a frame, or one of its callers up to `call`, says what is on the host."""
     at: FrameType | None = frame
     while at is not None:
-        if kind_of(at.f_code) == Whose.CODE and (_is_documented(at.f_code) or _class_says(at)):
+        if kind_of(at.f_code) == Whose.CODE and (is_documented(at.f_code) or _class_says(at)):
             return True
         if at is call:
             break
@@ -56,7 +56,8 @@ def _speaks(text: str) -> bool:
     return _ON_HOST.search(" ".join(text.split())) is not None
 
 
-def _is_documented(code: CodeType) -> bool:
+def is_documented(code: CodeType) -> bool:
+    """Return whether the docstring of a function says that something is on the host."""
     first = code.co_consts[0] if code.co_consts else None
     return is_host(first)
 

@@ -23,6 +23,7 @@ from .. import boundaries, constants, devices, words
 from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, stale
+from .taken import find_taken
 
 RESULT_ON_HOST, NOT_MOVED, STALE_CACHE = "result-on-host", "not-moved", "stale-cache"
 _READS = ("item", "tolist", "__float__", "__int__", "__bool__", "__repr__")  # hosts.py has those to arrays
@@ -49,6 +50,13 @@ def look(values: Iterable[Any], is_read: bool = False) -> bool:
     """
     found = [value for value in values if isinstance(value, torch.Tensor) and _look(value, is_read)]
     return bool(found) and _Mode.strict
+
+
+def look_taken(values: Iterable[Any]) -> bool:
+    """Note which of the tensors that an operator of test code refuses the code under test has taken to the host."""
+    found = [taken for value in values if (taken := find_taken(value))]
+    noted = [note(RESULT_ON_HOST, place, call, "") for place, call in found]
+    return any(noted) and _Mode.strict
 
 
 def _look(value: torch.Tensor, is_read: bool) -> bool:

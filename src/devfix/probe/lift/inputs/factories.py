@@ -95,7 +95,8 @@ def _legacy(original: Any, dtype: torch.dtype, name: str) -> Any:
         def __instancecheck__(cls, value: object) -> bool:
             if isinstance(value, original):
                 return True
-            return isinstance(value, torch.Tensor) and value.dtype is dtype and value.device == devices.target()
+            is_made = isinstance(value, torch.Tensor) and value.dtype is dtype and value.device == devices.target()
+            return is_made and asks(1) == Whose.TEST  # which has asked for this type; for others it is one of the host
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)

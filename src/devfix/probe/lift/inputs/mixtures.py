@@ -44,7 +44,10 @@ def again(error: BaseException, func: Any, args: Any, kwargs: Any) -> Any:
         return hooks.FAILED
     if nearest(sys._getframe(1), past=Whose.PROBE) != Whose.TEST:
         return _with_moved(func, args, kwargs)
-    if silent.look(tree_leaves((args, kwargs)), is_read=getattr(func, "__name__", "").partition(".")[0] in _COMPARES):
+    values = tree_leaves((args, kwargs))
+    if silent.look(values, is_read=getattr(func, "__name__", "").partition(".")[0] in _COMPARES):
+        return hooks.FAILED
+    if silent.look_taken(values):
         return hooks.FAILED
     if any(isinstance(each, torch.Tensor) and devices.is_lacking(each.dtype) for each in tree_leaves((args, kwargs))):
         return hooks.FAILED

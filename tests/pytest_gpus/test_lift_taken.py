@@ -1,0 +1,82 @@
+"""`pytest --lift`: results that the code under test takes to the host, put together with tensors on the GPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from suite_runs import run
+
+LIBRARY = """
+import torch
+
+def doubled(x):
+    return (x * 2).cpu()
+
+def cast(x):
+    return x.type(torch.FloatTensor) * 2
+
+def said(x):
+    \"\"\"Return twice x on the CPU.\"\"\"
+    return (x * 2).cpu()
+
+def total(x):
+    return x.sum().cpu()
+
+def is_float(x):
+    return isinstance(x, torch.FloatTensor)
+"""
+
+TESTS = """
+import torch
+from library import cast, doubled, is_float, said, total
+
+x = torch.ones(3)
+
+def test_operator():
+    assert (doubled(x) + x).sum() == 9
+
+def test_comparison():
+    assert torch.allclose(doubled(x), torch.full((3,), 2.0))
+
+def test_assertion():
+    torch.testing.assert_close(doubled(x), torch.full((3,), 2.0))
+
+def test_cast():
+    assert torch.equal(cast(x), x * 2)
+
+def test_values():
+    assert doubled(x).tolist() == [2, 2, 2] and doubled(x).sum() == 6
+
+def test_said():
+    assert torch.allclose(said(x), x * 2)
+
+def test_number():
+    assert torch.equal(total(x), torch.tensor(3.0))
+
+def test_taken_by_the_test():
+    assert torch.equal(x.cpu() * 2, x * 2)
+
+def test_type():
+    assert isinstance(x, torch.FloatTensor) and not is_float(x)
+"""
+
+
+def test_a_result_that_meets_tensors_of_the_gpu_is_a_finding(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library=LIBRARY, test_use=TESTS)
+    record = Path(pytester.mkdir("record"))
+    run(pytester, "--lift", "--world", "simulated", f"--lift-record={record}")
+    lines = [json.loads(line) for line in (record / "results.jsonl").read_text().splitlines()]
+    told = {line["test"].partition("::test_")[2]: line for line in lines if "result" in line}
+    assert {line["result"] for line in told.values()} == {"passed"}
+    found = {test: [(each["call"], each["line"]) for each in line["silent"]] for test, line in told.items()}
+    assert {test: each for test, each in found.items() if each} == {
+        "operator": [("doubled", 4)],
+        "comparison": [("doubled", 4)],
+        "assertion": [("doubled", 4)],
+        "cast": [("cast", 7)],
+    }
+    strict = run(pytester, "--lift", "--world", "simulated", "--lift-strict-at=library.py:doubled")
+    strict.assert_outcomes(passed=6, failed=3)
