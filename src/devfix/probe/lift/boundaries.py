@@ -61,6 +61,7 @@ class Creation:
 
 
 _creations: dict[int, Creation] = {}  # by the moment
+watch: Callable[[FrameType], object] = id  # called with a call that has made one, though given tensors on GPUs alone
 mixed: set[Token] = set()  # calls that have handed tensors of the host to a function of the suite, which moved them
 
 
@@ -76,7 +77,7 @@ def note(made: Any, frame: FrameType) -> None:
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             given, peer = place_of_arguments(call)
             is_told = device_arguments.is_told_gpu(call, frame)
-            _creations[moment] = Creation(
+            made_in = _creations[moment] = Creation(
                 token(call),
                 *place,
                 called_function(call),
@@ -87,6 +88,8 @@ def note(made: Any, frame: FrameType) -> None:
                 device_arguments.is_made_for_host(frame) or words.say_host(frame, call),
                 is_told,
             )
+            if made_in.given == Given.GPU and not made_in.is_chosen:
+                watch(call)
 
 
 def creation_of(tensor: Any) -> Creation | None:

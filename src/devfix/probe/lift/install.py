@@ -7,7 +7,7 @@ import torch
 from ..config import LiftConfig
 from ..simulation.accelerators import kinds
 from . import devices, left, modules, whose
-from .findings import handled, kept, marks, replaced, silent, stale
+from .findings import handled, kept, marks, replaced, returned, silent, stale
 from .inputs import (
     call_arguments,
     factories,
@@ -37,6 +37,7 @@ def install(order: LiftConfig) -> None:
     silent.install(order.strict, order.places)
     if not order.twice:  # a warm-up catches what it meets
         handled.install()
+        returned.install()
     mixtures.go_past(order.past)
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)

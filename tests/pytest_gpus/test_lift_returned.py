@@ -1,0 +1,115 @@
+"""`pytest --lift`: results that a call leaves on the host, of which the test looks at the shape alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from suite_runs import run
+
+LIBRARY = """
+import sys
+import torch
+
+def padded(rows):
+    made = torch.zeros(len(rows), 4)
+    for at, row in enumerate(rows):
+        made[at, : len(row)] = row
+    return made
+
+def moments(x):
+    return {"mean": x.mean(0), "count": torch.ones(x.shape[1])}
+
+def moved(x):
+    return torch.ones(3).to(x.device)
+
+def loss(x):
+    return torch.tensor(float(x.sum()))
+
+def sizes(rows):
+    return torch.tensor([len(row) for row in rows])
+
+def said(x):
+    '''Return ones on the CPU.'''
+    return torch.ones(3)
+
+def called(function, x):
+    torch.ones(1)
+    return function(x)
+
+def fails(x):
+    torch.ones(1)
+    raise ValueError(x)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.zeros(x.shape)
+"""
+
+TESTS = """
+import sys
+import pytest, torch
+from library import Net, called, fails, loss, moments, moved, padded, said, sizes
+
+x = torch.ones(2, 3)
+
+def test_result():
+    assert padded([torch.ones(2), torch.ones(4)]).shape == (2, 4)
+
+def test_part_of_a_result():
+    assert len(moments(x)) == 2
+
+def test_of_a_module():
+    assert Net()(x).shape == x.shape
+
+def test_in_a_call_of_a_call():
+    assert called(lambda x: padded([x[0]]), x).shape == (1, 4)
+
+def test_on_the_gpu():
+    assert moved(x).shape == (3,)
+
+def test_number():
+    assert loss(x).ndim == 0
+
+def test_sizes():
+    assert sizes([x, x]).shape == (2,)
+
+def test_said():
+    assert said(x).shape == (3,)
+
+def test_without_tensors():
+    assert sizes([[1]]).shape == (1,)
+
+def test_failure():
+    with pytest.raises(ValueError):
+        fails(x)
+    assert sys.gettrace() is None
+
+def test_that_is_traced():
+    sys.settrace(lambda frame, event, value: None)
+    padded([torch.ones(2)])
+    sys.settrace(None)
+"""
+
+
+def test_a_result_of_which_only_the_shape_is_read_is_a_finding(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library=LIBRARY, test_use=TESTS)
+    record = Path(pytester.mkdir("record"))
+    run(pytester, "--lift", "--world", "simulated", f"--lift-record={record}")
+    lines = [json.loads(line) for line in (record / "results.jsonl").read_text().splitlines()]
+    told = {line["test"].partition("::test_")[2]: line for line in lines if "result" in line}
+    assert {line["result"] for line in told.values()} == {"passed"}
+    found = {test: [(each["kind"], each["call"]) for each in line["silent"]] for test, line in told.items()}
+    assert {test: each for test, each in found.items() if each} == {
+        "result": [("result-on-host", "padded")],
+        "part_of_a_result": [("result-on-host", "moments")],
+        "of_a_module": [("result-on-host", "forward")],
+    }
+    strict = run(pytester, "--lift", "--world", "simulated", "--lift-strict-at=library.py:padded")
+    strict.assert_outcomes(passed=10, failed=1)
