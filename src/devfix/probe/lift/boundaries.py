@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
@@ -20,46 +19,12 @@ from ..provenance import places, records
 from ..provenance.qualnames import qualname
 from . import constants, device_arguments, modules, words
 from .arguments import default_device, parameters, received_values
-from .given import Given, builds_of_modules, place_of_arguments
+from .creations import Call, Creation, Token
+from .given import Given, builds_of_modules, is_given_nothing, place_of_arguments
 from .whose import Whose, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
 _MOST = 100_000  # creations that are noted of one test
-Token = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class Call:
-    """The function that test code has called."""
-
-    name: str
-    path: str
-    line: int
-
-
-@dataclass(frozen=True)
-class Creation:
-    """The place where the code under test created a host tensor, the call of test code around it, and its arguments.
-
-    `could_say` is whether the call has a `device` that the test has left out. `owner` is a weak reference to the object
-    whose method is called, None where it is no method. `is_chosen`: it was created by a method of an object that takes
-    a device when it is made, and does not move (a metric with `device="cpu"` accumulates on the host by choice), or a
-    docstring says that it is on the host. `is_told`: the call, or the object, was told a GPU by its `device`.
-    """
-
-    token: Token
-    path: str
-    line: int
-    function: str
-    call: Call
-    given: Given
-    peer: Any  # a weak reference to one of the tensors on a GPU that the call was given, None where there is none
-    could_say: bool = False
-    owner: Any = None
-    is_chosen: bool = False
-    is_told: bool = False
-
-
 _creations: dict[int, Creation] = {}  # by the moment
 watch: Callable[[FrameType], object] = id  # called with a call that has made one, though given tensors on GPUs alone
 mixed: set[Token] = set()  # calls that have handed tensors of the host to a function of the suite, which moved them
@@ -77,13 +42,16 @@ def note(made: Any, frame: FrameType) -> None:
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             given, peer = place_of_arguments(call)
             is_told = device_arguments.is_told_gpu(call, frame)
+            could_say = device_arguments.leaves_device_out(call)
+            if (is_told and given == Given.NOTHING) or (could_say and given == Given.GPU and is_given_nothing(call)):
+                given = Given.GPU if is_told else Given.NOTHING  # where its module lies says not what a method is told
             made_in = _creations[moment] = Creation(
                 token(call),
                 *place,
                 called_function(call),
-                Given.GPU if is_told and given == Given.NOTHING else given,
+                given,
                 peer,
-                device_arguments.leaves_device_out(call),
+                could_say,
                 _owner(call),
                 device_arguments.is_made_for_host(frame) or words.say_host(frame, call),
                 is_told,
@@ -168,6 +136,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     strays = [each for each in tree_leaves(args) if isinstance(each, torch.Tensor) and each.device.type == "cpu"]
     if call is None:
         return ""
+    if not any(isinstance(each, torch.Tensor) for each in tree_leaves(args)):
+        return _result_of_earlier(call)  # TorchScript does not tell which tensors its operator was given
     if strays and builds_of_modules(call):
         return "a module"  # on a GPU, to the constructor of one that is on the host until it is built
     if strays and token(call) in mixed:
@@ -180,6 +150,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
                 return name
         elif known is not None and known.given == Given.NOTHING and known.could_say and not _was_left_behind(known):
             return f"what {known.call.name} made without a device"
+        elif known is not None and known.given == Given.HOST and not _is_moved(known):
+            return f"what {known.call.name} made of tensors on the host"
         elif moment is not None and not _is_taken_to_host(stray, call):
             for name, value in received_values(call):
                 if _holds(value, moment, _DEPTH, [_ITEMS]):
@@ -265,6 +237,12 @@ def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:
         return False
     inside = getattr(value, "__dict__", None)
     return isinstance(inside, dict) and _holds_below(inside, moment, depth, left)
+
+
+def _is_moved(known: Creation) -> bool:
+    """Return whether the object whose method has made a tensor was moved: what it makes should have moved with it."""
+    owner = None if known.owner is None else known.owner()
+    return owner is not None and modules.was_moved(owner)
 
 
 def _was_left_behind(known: Creation) -> bool:

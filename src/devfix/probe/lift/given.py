@@ -31,7 +31,8 @@ class Given(Enum):
 
     NOTHING = "no tensor"
     GPU = "GPUs alone"
-    HOST = "the host, too"
+    HOST = "the host alone"
+    BOTH = "GPUs and the host"
 
 
 def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
@@ -55,9 +56,17 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
         found = found or [tensor for each in own for tensor in _tensors_given_before(each)]
     if not found:
         return Given.NOTHING, None
-    if any(not devices.is_on_gpu(each) for each in found):
-        return Given.HOST, None
+    on_gpus = [each for each in found if devices.is_on_gpu(each)]
+    if len(on_gpus) < len(found):
+        return Given.BOTH if on_gpus else Given.HOST, None
     return Given.GPU, weakref.ref(found[0])
+
+
+def is_given_nothing(call: FrameType) -> bool:
+    """Return whether a method of a module is given no tensor but those that its module has."""
+    arguments = dict(received_values(call))
+    is_of_module = isinstance(arguments.pop("self", None), torch.nn.Module)
+    return is_of_module and next(_tensors(_leaves(list(arguments.values()))), None) is None
 
 
 def builds_of_modules(call: FrameType) -> bool:

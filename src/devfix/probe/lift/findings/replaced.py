@@ -13,11 +13,11 @@ from typing import Any
 from ...provenance import records
 from ...simulation import hooks
 from ...simulation.patching import undo_with
-from .. import boundaries, modules
+from .. import boundaries, creations, modules
 from . import kept, silent
 
 _MOST = 10_000
-_assigned: dict[int, boundaries.Creation] = {}  # by the moment at which a tensor got its data: where these were created
+_assigned: dict[int, creations.Creation] = {}  # by the moment at which a tensor got its data: where these were created
 
 
 def look(module: Any) -> None:
@@ -46,7 +46,7 @@ def _is_younger(tensor: Any, moment: int) -> bool:
     return any(event is not None and event[records.MOMENT] > moment for event in history[records.CREATION :])
 
 
-def _creation(tensor: Any) -> boundaries.Creation | None:
+def _creation(tensor: Any) -> creations.Creation | None:
     """Return where the code under test has created a tensor, or the one whose data it has now."""
     history = records.of(tensor)
     assigned = None if history is None else history[records.MOVE]

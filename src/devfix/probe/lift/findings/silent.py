@@ -19,7 +19,7 @@ from ...provenance import records
 from ...simulation import hooks
 from ...simulation.accelerators import messages
 from ...simulation.patching import undo_with, wrap
-from .. import boundaries, constants, devices, words
+from .. import boundaries, constants, creations, devices, words
 from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, stale
@@ -62,7 +62,7 @@ def look_taken(values: Iterable[Any]) -> bool:
 def _look(value: torch.Tensor, is_read: bool) -> bool:
     if place := stale.served_location(None, value):
         path, line, function = place["path"], place["line"], place["function"]
-        return note(STALE_CACHE, (path, line, function), boundaries.Call(function, path, line), "")
+        return note(STALE_CACHE, (path, line, function), creations.Call(function, path, line), "")
     if value.device.type != "cpu":
         return False
     moment = records.creation_moment(value)
@@ -76,7 +76,7 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
     return note_result(creation)
 
 
-def note_result(creation: boundaries.Creation, attribute: str = "") -> bool:
+def note_result(creation: creations.Creation, attribute: str = "") -> bool:
     """Note a tensor that a call given tensors on a GPU alone has left on the host; return as `note` does."""
     if creation.given != Given.GPU or creation.is_chosen:
         return False
@@ -123,16 +123,16 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
     return False
 
 
-def _note_kept(value: Any, holder: kept.Kept, call: boundaries.Call | None) -> bool:
+def _note_kept(value: Any, holder: kept.Kept, call: creations.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
     place = boundaries.made_at(creation[records.STACK], holder.kind)
     if place is None or words.class_says(holder.kind) or constants.is_number(holder.tensor):
         return False
-    call = call or boundaries.Call(holder.module, place[0], place[1])
+    call = call or creations.Call(holder.module, place[0], place[1])
     return note(NOT_MOVED, place, call, f"{holder.module}.{holder.attribute}")
 
 
-def note(kind: str, place: tuple[str, int, str], call: boundaries.Call, attribute: str, is_told: bool = False) -> bool:
+def note(kind: str, place: tuple[str, int, str], call: creations.Call, attribute: str, is_told: bool = False) -> bool:
     """Note a finding; return whether a strict run, if this is one, fails by it."""
     path, line, function = place
     if len(_found) < _MOST:

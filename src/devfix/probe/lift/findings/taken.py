@@ -13,13 +13,13 @@ from typing import Any
 import torch
 
 from ...provenance import records
-from .. import boundaries, words
+from .. import boundaries, creations, words
 from ..whose import Whose, kind_of
 
 Place = tuple[str, int, str]
 
 
-def find_taken(value: Any) -> tuple[Place, boundaries.Call] | None:
+def find_taken(value: Any) -> tuple[Place, creations.Call] | None:
     """Return where the code under test has taken a tensor to the host, and the function that test code has called.
 
     None where it was test code, where a docstring says that the result is on the host, and for a number.
@@ -37,7 +37,7 @@ def find_taken(value: Any) -> tuple[Place, boundaries.Call] | None:
     if any(map(words.is_documented, codes)):
         return None
     call = codes[-1]
-    return place, boundaries.Call(call.co_name, os.path.realpath(call.co_filename), call.co_firstlineno)
+    return place, creations.Call(call.co_name, os.path.realpath(call.co_filename), call.co_firstlineno)
 
 
 def _codes(stack: Any) -> Iterator[CodeType]:

@@ -21,7 +21,7 @@ from ...provenance import records
 from ...simulation import hooks
 from ...simulation.accelerators import kinds
 from ...simulation.patching import replace, undo_with
-from .. import boundaries, devices, modules
+from .. import creations, devices, modules
 from ..findings import kept, marks, silent, stale
 from ..whose import Whose, kind_of
 from . import mixtures
@@ -105,7 +105,7 @@ def _is_left_behind(module: Any, strays: set[int], device: torch.device) -> bool
         attribute = kept.attribute_of(inner, strays, device)
         place = attribute and _assignment_location(type(inner), attribute)
         if place:
-            call = boundaries.Call(type(module).forward.__name__, *_first_line(type(module).forward))
+            call = creations.Call(type(module).forward.__name__, *_first_line(type(module).forward))
             is_chosen = silent.note(silent.NOT_MOVED, place, call, f"{type(inner).__name__}.{attribute}")
             return is_chosen and silent.is_strict()
     return False

@@ -1,0 +1,75 @@
+"""Lifted tests whose later calls meet what earlier ones have made on the host, as the test told them no device."""
+
+from __future__ import annotations
+
+import pytest
+from suite_runs import run
+
+LIBRARY = """
+import torch
+
+class Noise:
+    def parameters(self, n):
+        return torch.nn.Parameter(torch.ones(n))
+
+    def draw(self, scale):
+        self.matrix = torch.randn(len(scale), len(scale)) * scale
+
+    def draw_masked(self, scale, mask):
+        self.matrix = torch.ones(len(scale), len(scale))
+
+    def apply(self, x):
+        return x @ self.matrix
+
+class Ball(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.k = torch.nn.Parameter(torch.ones(1))
+
+    def origin(self, n, device=None):
+        made = torch.zeros(n, dtype=self.k.dtype, device=device)
+        return made
+
+    def center(self, n):
+        return torch.zeros(n)
+
+    def check(self, x):
+        return scripted(x, self.k)
+
+@torch.jit.script
+def scripted(x, k):
+    return x > k.expand(3)
+"""
+
+TESTS = """
+import torch
+from library import Ball, Noise
+
+x = torch.ones(2, 3)
+
+def test_drawn_from_what_the_library_made():
+    noise = Noise()
+    noise.draw(noise.parameters(3))
+    noise.apply(x)
+
+def test_drawn_with_a_mask_on_the_gpu():
+    noise = Noise()
+    noise.draw_masked(noise.parameters(3), x > 0)
+    noise.apply(x)
+
+def test_a_point_of_no_device():
+    ball = Ball()
+    ball.check(ball.origin(3))
+
+def test_a_point_of_which_none_can_be_told():
+    assert Ball().center(3).sum() == 0
+"""
+
+
+def test_what_earlier_calls_made_without_a_gpu_is_no_finding(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library=LIBRARY, test_use=TESTS)
+    done = run(pytester, "--lift", "--world", "simulated", "--lift-strict")
+    said = done.stdout.str()
+    assert "2 passed, 2 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
+    done.stdout.fnmatch_lines(["*library.py:14 *mask_on_the_gpu", "*library.py:26 *of_which_none_can_be_told"])
