@@ -22,7 +22,8 @@ Each file of `benchmarks/libraries/` names a public repository, what its tests n
 It is cloned at its newest commit into `--work` (with `--mirror` from bare clones named `owner+name`), with an
 environment of its own, and `devfix find` runs there. A script is what a user would write. It must end well without a
 GPU, and fail on simulated ones: of the same kind, and raised by the same function; a script for a finding that fails
-nowhere asserts what is wrong. What was measured is kept in `measured.json` beside these files, from which
+nowhere asserts what is wrong. Where the same script shows an earlier finding, too, it fails at the later one once the
+rest of its kept change is applied. What was measured is kept in `measured.json` beside these files, from which
 docs/explanation/find-benchmark.md and, of what is true, docs/explanation/found.md are written; `--table` writes these
 alone.
 """
@@ -41,6 +42,7 @@ from typing import Any
 from cases import tomllib
 from checkouts import Checkout, check_out
 from needed import ROOT, need
+from partly_repaired import without
 from verdicts import benchmark_page, found_page
 
 LIBRARIES = ROOT / "benchmarks" / "libraries"
@@ -117,11 +119,30 @@ def _problem(script: Path, checkout: Checkout, finding: dict[str, Any]) -> str:
         return "the script does not fail on a GPU"
     if finding["failure"] is None:
         return ""
-    failure = gpu["failure"] or {"kind": "no device failure", "traceback": ""}
-    raised = f'{finding["failing"]["path"]}", line {finding["failing"]["line"]},'
-    if failure["kind"] != finding["failure"]["kind"] or raised not in failure["traceback"]:
-        return f"the script fails in another way: {failure['kind']}"
+    if not _fails_there(gpu, finding) and not _fails_behind(script, checkout, finding):
+        kind = gpu["failure"]["kind"] if gpu["failure"] else "no device failure"
+        return f"the script fails in another way: {kind}"
     return ""
+
+
+def _fails_there(run: dict[str, Any], finding: dict[str, Any]) -> bool:
+    """Return whether a script fails as the tests of a finding do, at the same line."""
+    failure = run["failure"] or {"kind": "", "traceback": ""}
+    raised = f'{finding["failing"]["path"]}", line {finding["failing"]["line"]},'
+    return failure["kind"] == finding["failure"]["kind"] and raised in failure["traceback"]
+
+
+def _fails_behind(script: Path, checkout: Checkout, finding: dict[str, Any]) -> bool:
+    """Return whether a script fails so where what it meets before is repaired, by the other parts of its change."""
+    kept = script.with_suffix(".diff")
+    if not kept.exists():
+        return False
+    change = kept.read_text(encoding="utf-8")
+    with (
+        without(checkout.folder, change, finding["path"], finding["line"]) as is_left,
+        tempfile.TemporaryDirectory(prefix="devfix-script-") as folder,
+    ):
+        return is_left and _fails_there(_on_gpus(script, checkout, folder), finding)
 
 
 def _on_gpus(script: Path, checkout: Checkout, folder: str) -> dict[str, Any]:
