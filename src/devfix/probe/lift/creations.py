@@ -1,4 +1,4 @@
-"""What is noted of tensors of the host that the code under test creates in a call of test code."""
+"""Notes of tensors of the host that the code under test creates, and of the calls of test code around that."""
 
 from __future__ import annotations
 

@@ -60,11 +60,6 @@ def _tell(call: FrameType) -> None:
     call.f_locals[NAME] = str(devices.target()) if isinstance(value, str) else devices.target()
 
 
-def is_wanted() -> bool:
-    """Return whether calls are told a device in this run."""
-    return _Order.wanted
-
-
 def install(is_wanted: bool) -> None:
     """Tell calls the GPU from now on, or leave it; what is told one is not moved in either case."""
     _Order.wanted = is_wanted
