@@ -184,6 +184,22 @@ def test_watched_places_are_seen_before_their_line_is_over(trace_program: Any, t
     assert (inner["place"]["line"], outer["place"]["line"]) == (3, 6)
 
 
+def test_a_comprehension_sees_what_is_around_it(trace_program: Any, tmp_path: Path) -> None:
+    """Before Python 3.12 it has a frame of its own, and so it would see less than code in it can use."""
+    ran = trace_program(
+        """
+        import torch
+        def make(device, n):
+            return {n: torch.zeros(n) for n in range(2)}
+        make("cuda:0", torch.ones(1))
+        """,
+        watch=[{"path": str(tmp_path / "repository" / "program.py"), "line": 3}],
+    )
+    (seen,) = ran.trace["watched"]
+    told = [(each["expression"], each["kind"]) for each in seen["scope"]]
+    assert ("device", "string") in told and ("n", "tensor") not in told
+
+
 def test_a_watched_place_is_told_as_it_was_at_last(trace_program: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "repository" / "program.py")
     ran = trace_program(

@@ -79,6 +79,7 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         "self.kind": ("device", "cuda:0"),
         'self.batch["ids"]': ("tensor", "cpu"),
         'self.batch["mask"][0]': ("tensor", "cpu"),
+        "self.batch[3]": ("tensor", "cpu"),
         "self.config.device": ("string", "cuda"),
         "self.slotted.weight": ("tensor", "cpu"),
         "self.model": ("module", "cpu"),
@@ -90,7 +91,7 @@ def test_objects_dataclasses_dicts_and_lists(scope: Any) -> None:
         "optimizer": ("optimizer", "cpu"),
         **dict.fromkeys(("self", "self.config", "args"), ("object", "")),  # they say where they are
         "self.slotted": ("instance", ""),
-        "self.batch": ("container", ""),  # it holds something else beside tensors
+        "self.batch": ("dictionary", ""),  # which a list could be taken for by its number
     }
 
 

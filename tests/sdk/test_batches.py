@@ -61,6 +61,15 @@ def test_what_a_dictionary_holds() -> None:
     assert found[0] == code.replace("    y = x", line + "    y = x")
 
 
+def test_what_a_dictionary_holds_under_numbers() -> None:
+    """Its elements look like those of a list."""
+    code = "def f(x, make):\n    stages = make()\n    y = x + stages[0]\n    return y * stages[1]\n"
+    numbered = ScopeVariable("stages", "dictionary", "", "dict")
+    found = moved(code, "x + stages[0]", "stages[1]", expression="stages[0]", objects=(numbered,))
+    line = "    stages = {key: value.to(x.device) for key, value in stages.items()}\n"
+    assert found[0] == code.replace("    y = x", line + "    y = x")
+
+
 @pytest.mark.parametrize(
     ("imports", "test"),
     [

@@ -52,6 +52,8 @@ def test_the_elements_of_what_a_caller_gives() -> None:
     called = {"other.py": IMPORT + "table = net.ramp(x).numpy()\n"}
     assert found(text.replace("{}", "x"), change, called) == []
     assert strengths(text.replace("{}", "PARTS"), change, called) == ["strong"]
+    listed = METHOD.replace("steps = torch.arange(4)", "steps = [torch.arange(4) for part in {}.parts()]")
+    assert found(listed.replace("{}", "x"), change, called) == []
     moved = METHOD.replace("steps = ", "y = y.to({}.device)\n        steps = ")
     change = ("torch.arange(4)", "torch.arange(4, device=y.device)")
     assert found(moved.replace("{}", "x"), change, called) == []

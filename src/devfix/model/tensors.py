@@ -10,7 +10,9 @@ from devfix.model.world import SourceLocation
 EventKind = Literal[
     "factory", "constant", "random", "load", "numpy", "parameter", "made", "move", "view", "op", "class", "unknown"
 ]
-VariableKind = Literal["tensor", "module", "device", "string", "index", "optimizer", "object", "instance", "container"]
+VariableKind = Literal[
+    "tensor", "module", "device", "string", "index", "optimizer", "object", "instance", "container", "dictionary"
+]
 Relation = Literal["same", "source", "storage"]
 OwnerKind = Literal["parameter", "buffer", "attribute"]
 
@@ -43,8 +45,9 @@ class ScopeVariable:
 
     `kind` is "tensor", "module", "device" (a torch.device), "string" (one that names a device), "index" (an integer
     named `device`, `gpu`, `rank` or similar), "optimizer", "object" (a plain object that holds one of these; its
-    history has the definition of its class), "instance" (another object, of a class that is not Python's own), or
-    "container" (a dictionary, list or tuple that holds tensors and something else).
+    history has the definition of its class), "instance" (another object, of a class that is not Python's own),
+    "container" (a dictionary, list or tuple that holds tensors and something else), or "dictionary" (one with tensors
+    under numbers, so that its elements look like those of a list).
     `device` is "mixed" for a module on several devices, "" if it holds nothing. `type` is the class name, or "Property"
     for a device that a property returns, `qualified_type` the full name ("torch.nn.parameter.Parameter"). `tensors`
     counts, in a device map, a module's parameters and buffers on each device. `classes` has, for a module or object,

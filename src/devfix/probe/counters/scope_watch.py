@@ -14,6 +14,7 @@ import torch
 from ..inspection import histories, scope
 from ..inspection.members import instance_dict
 from ..provenance import places
+from ..provenance.qualnames import COMPREHENSIONS
 
 _MOST = 32  # records of one location: each costs some hundred microseconds
 
@@ -88,7 +89,12 @@ def _locate(frame: FrameType, path: str) -> tuple[dict[str, Any], list[int]]:
 
 
 def _bindings(frame: FrameType) -> list[dict[str, Any]]:
-    return [histories.binding(held) for held in scope.look(frame)]
+    """Describe what code in a frame can use: for a comprehension with its own frame, what is around it, too."""
+    found, around = scope.look(frame), frame.f_back
+    if frame.f_code.co_name in COMPREHENSIONS and around is not None and frame.f_code in around.f_code.co_consts:
+        own = {_root(expression) for expression, _, _ in found} | set(frame.f_locals)
+        found += [each for each in scope.look(around) if _root(each[0]) not in own]
+    return [histories.binding(held) for held in found]
 
 
 def _root(expression: str) -> str:

@@ -106,7 +106,7 @@ def moment(value: Any) -> int:
 def binding(held: Held, known: dict[int, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Write one expression in scope, with its creation and moves; `known` caches what was written before."""
     expression, kind, value = held
-    described = None if known is None or kind in ("string", "index") else known.get(id(value))
+    described = None if known is None or kind in ("string", "index", "dictionary") else known.get(id(value))
     if described is None:
         described = _describe(kind, value)
         if known is not None:

@@ -22,6 +22,7 @@ Members = Iterator[tuple[str, Any]]
 _LIST_ITEMS = 4
 _FIELDS = 12  # of a named tuple
 _DICT_ITEMS = 64
+_NUMBERED = 12  # of a dictionary with numbers as keys
 _PLAIN = (type(None), bool, int, float, complex, bytes, types.FunctionType, types.BuiltinFunctionType, range)
 
 
@@ -59,9 +60,13 @@ def members(expression: str, value: Any, names: frozenset[str], opened: bool) ->
     if is_a(value, Module):
         yield from module_members(expression, value)
     elif is_a(value, dict):
+        numbered = 0
         for key, item in itertools.islice(dict.items(value), _DICT_ITEMS):
             if type(key) is str and len(key) < 100:
                 yield f"{expression}[{key!r}]" if "'" in key else f'{expression}["{key}"]', item
+            elif type(key) is int and numbered < _NUMBERED:
+                numbered += 1
+                yield f"{expression}[{key}]", item
         if kind is not dict and kind.__module__ != "collections":
             yield from attributes(expression, value)
     elif is_a(value, collections.UserDict):

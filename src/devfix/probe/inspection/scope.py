@@ -87,11 +87,16 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
                 queue.extend(steps)
                 if type(value) in (dict, list, tuple) and _holds_others(steps):
                     found.append((expression, "container", value))
+                if _is_numbered(value, steps):
+                    found.append((expression, "dictionary", value))
                 if not kind and is_open(type(value)):
                     plain[expression] = value
         elif not kind and expression.count("[") in (1, 2) and id(value) not in seen and is_container(value):
             seen.add(id(value))
-            queue.extend((name, item, 0) for name, item in members(expression, value, used, False))
+            steps = [(name, item, 0) for name, item in members(expression, value, used, False)]
+            queue.extend(steps)
+            if _is_numbered(value, steps):
+                found.append((expression, "dictionary", value))
     objects: list[Held] = [(text, "object", value) for text, value in plain.items() if _declares(text, found)]
     named = {text for text, _, _ in objects}
     return (found + objects + [each for each in instances if each[0] not in named])[:most]
@@ -100,6 +105,11 @@ def look(frame: FrameType, most: int = _MOST) -> list[Held]:
 def _holds_others(steps: list[tuple[str, Any, int]]) -> bool:
     """Return whether a container holds tensors and something else: texts beside the tensors of a batch."""
     return len({kind_of(item) == "tensor" for _, item, _ in steps}) > 1
+
+
+def _is_numbered(value: Any, steps: list[tuple[str, Any, int]]) -> bool:
+    """Return whether a value is a dictionary with tensors under numbers, whose elements look like those of a list."""
+    return is_a(value, dict) and any(name[-2:-1].isdigit() and kind_of(item) == "tensor" for name, item, _ in steps)
 
 
 def _declares(text: str, found: list[Held]) -> bool:
@@ -145,7 +155,7 @@ def device_of(kind: str, value: Any) -> str:
         return f"{kinds.now().name}:{value}"
     if kind == "tensor":
         return str(value.device)
-    if kind in ("object", "instance", "container"):
+    if kind in ("object", "instance", "container", "dictionary"):
         return ""
     found: set[str] = set()
     for tensor in module_tensors(value) if kind == "module" else optimizer_tensors(value):

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from types import CodeType
 
-_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 def qualname(code: CodeType) -> str:
@@ -34,5 +34,5 @@ def _within(code: CodeType, prefix: str) -> Iterator[tuple[tuple[str, int], str]
             name = prefix + each.co_name
             yield (each.co_name, each.co_firstlineno), name
             # What a class or a comprehension contains is not qualified with <locals>.
-            is_function = each.co_flags & inspect.CO_OPTIMIZED and each.co_name not in _COMPREHENSIONS
+            is_function = each.co_flags & inspect.CO_OPTIMIZED and each.co_name not in COMPREHENSIONS
             yield from _within(each, f"{name}.<locals>." if is_function else f"{name}.")

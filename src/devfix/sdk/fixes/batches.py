@@ -128,7 +128,8 @@ def _move_elements(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
         ):
             continue
         is_mixed = any(each.expression == whole and each.kind == "container" for each in site.scope)
-        rebuilt = _rebuild(file, whole, tensors[0].expression, anchor, is_mixed)
+        is_numbered = any(each.expression == whole and each.kind == "dictionary" for each in site.scope)
+        rebuilt = _rebuild(file, whole, tensors[0].expression, anchor, is_mixed, is_numbered)
         if _may_be_registered(file, whole, scope):
             found = assign_locally(file, here[0], whole, anchor, rebuilt)
         else:
@@ -161,7 +162,7 @@ def _is_read_alone(file: File, whole: cst.CSTNode) -> bool:
     return isinstance(parent, cst.Attribute) and parent.attr.value in ALONE
 
 
-def _rebuild(file: File, whole: str, element: str, anchor: str, is_mixed: bool) -> str:
+def _rebuild(file: File, whole: str, element: str, anchor: str, is_mixed: bool, is_numbered: bool) -> str:
     """Return the expression of a container of the same kind with each tensor moved, and what else it holds kept."""
     tensor = imported_name(file, "torch.Tensor")
 
@@ -169,7 +170,7 @@ def _rebuild(file: File, whole: str, element: str, anchor: str, is_mixed: bool) 
         asked = f"isinstance({name}, {tensor})" if tensor else f'hasattr({name}, "to")'
         return f"{name}.to({anchor}) if {asked} else {name}" if is_mixed else f"{name}.to({anchor})"
 
-    if element.endswith(("']", '"]')):
+    if is_numbered or element.endswith(("']", '"]')):
         return f"{{key: {moved('value')} for key, value in {whole}.items()}}"
     given = assigned_values(file, whole)
     listed = f"{moved('each')} for each in {whole}"

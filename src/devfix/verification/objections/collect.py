@@ -17,14 +17,14 @@ from devfix.verification.objections.introduced import Introduced, find_introduce
 from devfix.verification.objections.members import of_members
 from devfix.verification.objections.moved_modules import of_documented_places, of_host_tables, of_modules_in_turns
 from devfix.verification.objections.origins import of_origins
-from devfix.verification.objections.registered import of_modules
+from devfix.verification.objections.registered import of_modules, of_registered_on_host
 from devfix.verification.objections.replicas import of_replicas
 from devfix.verification.objections.saved import of_saved
 from devfix.verification.objections.stored_devices import of_ignored_parameters, of_left_devices, of_stored_values
 
 Check = Callable[[Introduced, Failure, Code], Iterator[Objection]]
 CHECKS: tuple[Check, ...] = (
-    *(of_buffers, of_emptied, of_replicas, of_attributes, of_modules, of_members, of_instances),
+    *(of_buffers, of_emptied, of_replicas, of_attributes, of_modules, of_members, of_instances, of_registered_on_host),
     *(
         of_calls,
         of_overrides,

@@ -40,13 +40,13 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
     family = code.family(what.owner) if of_module or function.name == "__init__" else frozenset[str]()
     for name, is_property in _results(what, function, code):
         for path, tree in code.trees(f".{name}", f"{name}("):
-            if of_module and _stays_on_host(tree, family):
+            if of_module and stays_on_host(tree, family):
                 continue
-            if function.name == "__init__" and not _names(tree) & family:
+            if function.name == "__init__" and not names_in(tree) & family:
                 continue  # it reads another class's attribute of that name
             for _, around, node in functions(tree):
-                taken = _taken_by_numpy(node)
-                if taken is None or not _is_result(taken, name, is_property, around or tree):
+                taken = taken_by_numpy(node)
+                if taken is None or not is_result(taken, name, is_property, around or tree):
                     continue
                 problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                 yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
@@ -55,11 +55,14 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
 def _of_caller(function: Function) -> set[str]:
     """Return the parameters of a function, and the variables that are where they are.
 
-    Those of loops over them (`for at, part in parts`), and those that were moved or created there (`part.device`).
+    Those of loops and comprehensions over them (`for at, part in parts`), and those that were moved or created there
+    (`part.device`).
     """
     given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
     for each in ast.walk(function):
-        if isinstance(each, ast.For) and any(isinstance(of, ast.Name) and of.id in given for of in ast.walk(each.iter)):
+        if isinstance(each, ast.For | ast.comprehension) and any(
+            isinstance(of, ast.Name) and of.id in given for of in ast.walk(each.iter)
+        ):
             given |= {to.id for to in ast.walk(each.target) if isinstance(to, ast.Name)}
     for each in ast.walk(function):
         if isinstance(each, ast.Assign) and any(_is_device_of(of, given) for of in ast.walk(each.value)):
@@ -108,10 +111,10 @@ def of_host_state(what: Introduced, failure: Failure, code: Code) -> Iterator[Ob
     family = code.family(owner) if owner else frozenset[str]()
     for path, tree in code.trees(f"self.{kept.attr}") if family else ():
         for holder, around, node in functions(tree):
-            taken = _taken_by_numpy(node) if holder in family else None
+            taken = taken_by_numpy(node) if holder in family else None
             if taken is None or not ast.unparse(taken).startswith(f"self.{kept.attr}"):
                 continue
-            if _is_result(taken, kept.attr, True, around or tree):
+            if is_result(taken, kept.attr, True, around or tree):
                 problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                 yield Objection("strong", f"{problem}, which takes host memory alone, and not what is on `{device}`")
 
@@ -180,12 +183,17 @@ def _results(what: Introduced, function: Function, code: Code) -> Iterator[tuple
         if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
     }
     yield from ((name, True) for name in sorted(stored))
+    yield from returning(what, stored, code)
+
+
+def returning(what: Introduced, stored: set[str], code: Code) -> Iterator[tuple[str, bool]]:
+    """Yield the methods of the class that return attributes, or what is computed of them, and if as properties."""
     tree = code.tree(what.path)
     for owner, _, method in functions(tree) if tree is not None and stored else ():
         if owner != what.owner or not isinstance(method, Function) or method.name.startswith("__"):
             continue
         values = [each.value for each in ast.walk(method) if isinstance(each, ast.Return) and each.value is not None]
-        if any(_is_result(each, name, True, method) for value in values for each in _sides(value) for name in stored):
+        if any(is_result(each, name, True, method) for value in values for each in _sides(value) for name in stored):
             yield method.name, _is_property(method)
 
 
@@ -198,13 +206,13 @@ def _is_property(function: Function) -> bool:
     return any("property" in ast.unparse(each) for each in function.decorator_list)
 
 
-def _stays_on_host(tree: ast.Module, family: frozenset[str]) -> bool:
+def stays_on_host(tree: ast.Module, family: frozenset[str]) -> bool:
     """Return whether a file constructs modules of some classes itself, and mentions no device to move them to."""
-    names = _names(tree)
+    names = names_in(tree)
     return bool(names & family) and not any(re.search(r"^(to|accelerat\w*|cuda)$|device", each) for each in names)
 
 
-def _names(tree: ast.AST) -> set[str]:
+def names_in(tree: ast.AST) -> set[str]:
     """Return the names that a file reads, by themselves, as attributes and as keywords."""
     named = (each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute | ast.keyword))
     found = (getattr(each, "id", None) or getattr(each, "attr", None) or getattr(each, "arg", None) for each in named)
@@ -227,7 +235,7 @@ def _is_returned(function: Function, node: ast.AST | None) -> bool:
     )
 
 
-def _taken_by_numpy(node: ast.AST) -> ast.expr | None:
+def taken_by_numpy(node: ast.AST) -> ast.expr | None:
     """Return what a call passes to NumPy: `np.asarray(…)`, `….numpy()`."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
@@ -237,7 +245,7 @@ def _taken_by_numpy(node: ast.AST) -> ast.expr | None:
     return node.args[0] if is_array and node.args else None
 
 
-def _is_result(taken: ast.expr, name: str, is_property: bool, around: ast.AST, depth: int = 2) -> bool:
+def is_result(taken: ast.expr, name: str, is_property: bool, around: ast.AST, depth: int = 2) -> bool:
     """Return whether an expression is the result of a function or property, or is computed from it on its device."""
     while True:
         if isinstance(taken, ast.Call):
@@ -260,4 +268,4 @@ def _is_result(taken: ast.expr, name: str, is_property: bool, around: ast.AST, d
         for each in ast.walk(around)
         if isinstance(each, ast.Assign) and taken.id in map(ast.unparse, each.targets)
     ]
-    return bool(given) and all(_is_result(each, name, is_property, around, depth - 1) for each in given)
+    return bool(given) and all(is_result(each, name, is_property, around, depth - 1) for each in given)

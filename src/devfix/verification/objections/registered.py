@@ -1,4 +1,4 @@
-"""Objections to modules, parameters and persistent buffers that a module did not register before."""
+"""Objections to what a module did not register before: modules, parameters, buffers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code
+from devfix.verification.objections.code import Code, Function, called_name, functions, is_method
+from devfix.verification.objections.host_results import is_result, names_in, returning, stays_on_host, taken_by_numpy
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.members import registered_names
 
@@ -44,6 +45,46 @@ def of_modules(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
                 yield Objection(
                     "strong", f"{problem}: it may be kept out of the parameters on purpose, and would be trained"
                 )
+
+
+def of_registered_on_host(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield code that passes to NumPy what moves with its module from now on, or what a method computes of it.
+
+    Not the constructor's, which runs before the move, nor that of files which construct the module and never move it.
+    """
+    if what.kind not in ("buffer", "parameter") or not what.owner:
+        return
+    family = code.family(what.owner)
+    for name, is_property in ((what.name, True), *returning(what, {what.name}, code)):
+        for path, tree in code.trees(f".{name}"):
+            if stays_on_host(tree, family):
+                continue
+            known = names_in(tree) | {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
+            for owner, around, node in functions(tree):
+                if around is not None and around.name == "__init__":
+                    continue
+                for taken in (taken_by_numpy(node), *_handed_on(node, code)):
+                    if taken is None or not is_result(taken, name, is_property, around or tree):
+                        continue
+                    if owner in family if ast.unparse(taken).startswith("self.") else known & family:
+                        problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
+                        moves = f"and not `{what.name}`, which moves with its module from now on"
+                        yield Objection("strong", f"{problem}, which takes host memory alone, {moves}")
+
+
+def _handed_on(node: ast.AST, code: Code) -> Iterator[ast.expr]:
+    """Yield the arguments of a call that a function of the repository passes to NumPy as they are."""
+    if not isinstance(node, ast.Call) or not (name := called_name(node)):
+        return
+    given = [each for each in node.args if isinstance(each, ast.Attribute | ast.Name | ast.Call | ast.Subscript)]
+    for _, tree in code.trees(f"def {name}(") if given else ():
+        for _, _, function in functions(tree):
+            if isinstance(function, Function) and function.name == name:
+                found = map(taken_by_numpy, ast.walk(function))
+                taken = {each.id for each in found if isinstance(each, ast.Name)}
+                places = function.args.args[1 if is_method(function) else 0 :]
+                passed = zip(node.args, places, strict=False)
+                yield from (value for value, place in passed if value in given and place.arg in taken)
 
 
 def _is_optimizer(node: ast.expr) -> bool:
