@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from devfix.sdk import (
     Changes,
     Confidence,
     Context,
     OperandRule,
     Safety,
+    Site,
+    assigned_targets,
     device_in,
     is_selected_from,
     is_written_to,
@@ -22,8 +26,12 @@ class TwoLiveTensors(OperandRule):
     message = "{name} is on {device} and meets a tensor on {peer}, which it should follow."
 
     def suspects(self, ctx: Context) -> Iterator[Context]:
-        """Put output operands last: a write into a copy would be lost, so the other one should move."""
-        return iter(sorted(ctx.suspects(), key=_is_result))
+        """Put output operands last: a write into a copy would be lost, so the other one should move.
+
+        What comes to a part of a tensor that is kept (`kept[rows] += new`) is blamed in place of what is kept.
+        """
+        every = sorted(ctx.suspects(), key=_is_result)
+        return (each.view_peer() if _is_updated_here(each) else each for each in every)
 
     def matches(self, ctx: Context) -> bool:
         """Skip data on a GPU beside its indices, and a module's tensors that `to` moves, unless it is partly moved."""
@@ -51,6 +59,22 @@ class TwoLiveTensors(OperandRule):
 
 def _is_result(ctx: Context) -> bool:
     return is_written_to(ctx.failure, ctx.operand)
+
+
+def _is_updated_here(ctx: Context) -> bool:
+    """Return whether the failing statement writes into a part of what the operand is read from: `kept[rows] += new`.
+
+    A copy of it would not be what is kept.
+    """
+    names = {each.expression for each in (*ctx.operand.names, *ctx.operand.sources)}
+    return any(_part_written(site) in names for site in ctx.sites("use"))
+
+
+def _part_written(site: Site) -> str:
+    line = site.line
+    targets = assigned_targets(line) if isinstance(line, cst.Assign) else []
+    targets += [line.target] if isinstance(line, cst.AugAssign) else []
+    return next((site.file.code(each.value) for each in targets if isinstance(each, cst.Subscript)), "")
 
 
 def _rate(ctx: Context) -> Safety:

@@ -13,6 +13,7 @@ from devfix.sdk import (
     File,
     Site,
     SourceLocation,
+    add_keyword,
     assigned_values,
     code,
     definition,
@@ -20,6 +21,7 @@ from devfix.sdk import (
     expression,
     insert_after,
     is_move,
+    last_name,
     match,
     parameter_nodes,
     remove_move,
@@ -27,6 +29,7 @@ from devfix.sdk import (
 )
 
 KEY = re.compile(r"""(.+)\[(["'])(\w+)\2\]""")
+COPIES = ("_replace", "replace", "evolve")  # of named tuples, dataclasses and attrs
 MOVER = re.compile(r"\.(\w*_)?(to|cuda|apply|move)(_\w+)?$")
 
 
@@ -81,8 +84,12 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
         bare = [each for each in file.find(method, own) if _is_passed_on(file, each)]
         is_optional, moved = not bracket and _may_be_none(file, method, field), _moved_as(site, sibling, own)
         listed = [each for each in file.within(method) if sibling in _texts(each) and field not in _texts(each)]
-        if bare and not bracket and moved:
+        copy = _copying_call(site, sibling)
+        if (bare or copy) and not bracket and moved:
             moved = f"None if {own} is None else {moved}" if is_optional else moved
+        if copy is not None and not bracket and moved:
+            yield from site.replace({copy: add_keyword(copy, field, moved)}, title)
+        elif bare and not bracket and moved:
             yield from site.replace(dict.fromkeys(bare, expression(moved)), title)
         elif len(listed) == 1 and not (bare or bracket or is_optional or _may_be_number(file, method, field)):
             yield from site.replace({listed[0]: _with_name(listed[0], field)}, title)
@@ -147,6 +154,14 @@ def _moved_as(site: CallSite, sibling: str, own: str) -> str:
     if found is None or not isinstance(method, cst.Attribute) or not is_move(site.node):
         return ""
     return code(site.node.with_changes(func=method.with_changes(value=expression(own))))
+
+
+def _copying_call(site: CallSite, sibling: str) -> cst.Call | None:
+    """Return the call that copies the object with another sibling, and with the other fields as they are."""
+    given = site.file.parent(site.node)
+    outer = site.file.parent(given) if isinstance(given, cst.Arg) else None
+    is_named = isinstance(given, cst.Arg) and given.keyword is not None and given.keyword.value == sibling
+    return outer if is_named and isinstance(outer, cst.Call) and last_name(outer.func) in COPIES else None
 
 
 def _texts(node: cst.CSTNode) -> list[str]:

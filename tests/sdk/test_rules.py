@@ -244,6 +244,8 @@ class Net:
     [
         (PROPERTY, ["self.scale"]),
         (PROPERTY.replace("return self._scale", "log(self); return self._scale"), []),
+        (PROPERTY.replace("@property", "@lazy").replace("return self._scale", "return zeros(3)"), ["self.scale"]),
+        (PROPERTY.replace("@property", "@staticmethod"), []),
         (f"{PROPERTY}\nclass Net:\n    pass\n", []),
     ],
 )

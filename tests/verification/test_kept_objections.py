@@ -46,6 +46,18 @@ def test_what_a_module_computes_once(decorator: str, expected: str) -> None:
     assert strengths(text.replace("(torch.nn.Module)", ""), change, {}) == weak  # which nobody moves
 
 
+def test_a_descriptor_that_keeps_results() -> None:
+    lazy = (
+        "class lazy:\n    def __init__(self, make):\n        self.make = make\n\n"
+        "    def __get__(self, instance, owner):\n        if self.name not in instance.__dict__:\n"
+        "            instance.__dict__[self.name] = self.make(instance)\n        return instance.__dict__[self.name]\n"
+    )
+    text = HEAD + "    @lazy\n    def ramp(self):\n        return torch.arange(4)\n"
+    change = ("torch.arange(4)", "torch.arange(4, device=self.linear.weight.device)")
+    assert strengths(text, change, {"lazy.py": lazy}) == ["strong"]
+    assert strengths(text, change, {"lazy.py": lazy.replace("instance.__dict__[self.name] = ", "return ")}) == []
+
+
 def test_a_decorator_that_keeps_results() -> None:
     keeping = "def kept(f):\n    known = {}\n    def inner(x):\n        key = {}\n        if key not in known:\n"
     keeping += "            known[key] = f(x)\n        return known[key]\n    return inner\n\n@kept\ndef ramp(x):\n"

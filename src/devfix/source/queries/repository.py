@@ -17,6 +17,7 @@ from devfix.source.sources import Sources
 from devfix.source.text import last_name
 
 _FOLLOWED = 8  # re-exports of one name, and steps from a name to the class of its value
+_METHODS = frozenset({"property", "staticmethod", "classmethod", "abstractmethod", "no_grad", "inference_mode"})
 CALLED = ("forward", "__call__")  # what runs if an object itself is called
 # Methods of a module that return the module itself.
 ITSELF = ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "apply")
@@ -135,10 +136,16 @@ class Repository:
         return every
 
     def properties_returning(self, found: Definition, attribute: str) -> list[str]:
-        """Return the names of the properties of a class that only return an attribute of the object."""
+        """Return the names of the properties of a class that only return an attribute of the object.
+
+        A descriptor of another kind (`@lazy`) may keep its result in `_scale` for `scale`.
+        """
         text = f"return self.{attribute}"
         every = self.properties(found).items()
-        return [name for name, each in every if [each.file.code(line) for line in _lines(each.node)] == [text]]
+        names = [name for name, each in every if [each.file.code(line) for line in _lines(each.node)] == [text]]
+        lazy = self.method(found, attribute.removeprefix("_")) if attribute.startswith("_") else None
+        kinds = [last_name(each.decorator) for each in lazy.node.decorators] if lazy is not None else []
+        return [*names, attribute[1:]] if kinds and _METHODS.isdisjoint(kinds) else names
 
     def class_of(self, file: File, node: cst.CSTNode) -> Definition | str | None:
         """Return the class of what an expression holds, if the file constructs it; a full name if it is installed."""

@@ -75,9 +75,10 @@ def _caching(function: Function) -> bool:
 def _kept_by_decorators(function: Function, code: Code) -> Iterator[tuple[str, Kept]]:
     """Yield where decorators of the repository keep what a function returns, by a key without a device."""
     names = {ast.unparse(each).partition("(")[0] for each in function.decorator_list}
-    for path, tree in code.trees(*(f"def {name}" for name in names if name.isidentifier())) if names else ():
+    defined = [f"{kind} {name}" for name in names if name.isidentifier() for kind in ("def", "class")]
+    for path, tree in code.trees(*defined) if defined else ():
         for made in ast.walk(tree):
-            if isinstance(made, ast.FunctionDef) and made.name in names:
+            if isinstance(made, ast.FunctionDef | ast.ClassDef) and made.name in names:
                 inner = [each for each in ast.walk(made) if isinstance(each, Function) and each is not made]
                 yield from (
                     (path, kept)
