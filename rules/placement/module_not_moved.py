@@ -14,7 +14,8 @@ class ModuleNotMoved(ModuleRule):
         """Report a parameter or buffer of a module that is entirely on another device than its input."""
         for owner, root in ctx.root_modules()[:1]:
             is_moved = bool(root.transfers)
-            if root.device == ctx.operand.device and not is_moved and not _is_inside(ctx, owner):
+            is_copy = ctx.operand.owner is not None and owner.kind != "attribute" and not ctx.is_held
+            if root.device == ctx.operand.device and not (is_moved or is_copy) and not _is_inside(ctx, owner):
                 return f"`{owner.root}` ({root.type}) was never moved, and its input is on {ctx.peer.device}."
         return ""
 

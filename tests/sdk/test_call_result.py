@@ -207,6 +207,13 @@ def test_an_element_by_a_computed_key_is_read_where_it_is_written_so() -> None:
     file = File("main.py", code.encode())
     failing = file.find(file.module, "linear(x, xs[i], xs[i + 1], xs[2:])")[0]
     assert [file.code(each) for each in occurrences(file, failing, "xs[3]")] == ["xs[i]", "xs[i + 1]"]
+
+
+def test_an_element_is_read_from_the_end() -> None:
+    file = File("m.py", b"def f(x, xs):\n    return linear(x, xs[0], xs[-1])\n")
+    failing = file.find(file.module, "linear(x, xs[0], xs[-1])")[0]
+    assert [file.code(each) for each in occurrences(file, failing, "xs[1]")] == ["xs[-1]"]
+    assert [file.code(each) for each in occurrences(file, failing, "xs[0]")] == ["xs[0]"]
     assert occurrences(file, failing, "ys[3]") == []
 
 

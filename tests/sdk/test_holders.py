@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import main, meeting
 
-from devfix.model import Event, ModuleOwner, Operand, SourceLocation
+from devfix.model import Event, ModuleOwner, NameRef, Operand, ScopeVariable, SourceLocation
 from devfix.sdk import Sources, assignments, attribute_of, classes_called, classes_holding, dominating
-from devfix.sdk.trace.holders import files_of
+from devfix.sdk.trace.holders import files_of, is_kept_copy
 
 PROGRAM = """\
 class Other:
@@ -47,6 +47,23 @@ def test_the_class_that_holds_an_attribute_and_its_bases_come_first(
     diagnosis, source = meeting(PROGRAM, "x + mask", function="Graph.forward")
     found = classes_holding(diagnosis.failure, source, attribute, type_name)
     assert [node.name.value for _, node in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "expected"),
+    [
+        (['state["w"]'], "Tensor", True),
+        (['state["w"]'], "Parameter", False),
+        (['state["w"]', "weight"], "Tensor", False),
+        (["weights[0]"], "Tensor", False),
+        ([], "Tensor", False),
+    ],
+)
+def test_a_copy_that_a_dictionary_keeps(names: list[str], kind: str, expected: bool) -> None:
+    scope = [ScopeVariable(each, "tensor", "cpu", kind) for each in names]
+    diagnosis, _ = meeting("def f(x, mask):\n    return x + mask\n", "x + mask", scope=scope)
+    operand = Operand("other", "cpu", names=tuple(NameRef(0, each) for each in names))
+    assert is_kept_copy(diagnosis.failure, operand) is expected
 
 
 def test_a_class_before_its_bases_wherever_they_stand() -> None:

@@ -8,6 +8,9 @@ from devfix.verification.checks.computation import moved_work_to_cpu
 from devfix.verification.checks.stdout import last_line
 from devfix.verification.checks.suppression import detect_suppression
 from devfix.verification.edit_map import has_same_root_cause, involves_moved_tensor
+from devfix.verification.objections.introduced import find_introduced
+
+_HOST = ("numpy-on-device", "lengths-device", "pin-memory")  # failures of what is needed on the host
 
 
 def classify_run(
@@ -38,4 +41,11 @@ def classify_run(
         return "verified", "" if is_clean else f"then it fails as it does without a GPU: {last_line(after)}"
     if patch.joint and after.failure is not None and involves_moved_tensor(after.failure, patch.edits):
         return "broken", f"it moves more than what failed, and one of the others fails at {there}"
+    if after.failure is not None and after.failure.kind in _HOST and _leaves_on_gpu(patch):
+        return "broken", f"it leaves on the GPU what is needed on the host at {there}"
     return "progressed", f"the next failure has a cause of its own, at {there}"
+
+
+def _leaves_on_gpu(patch: Patch) -> bool:
+    """Return whether a patch removes a `.cpu()`."""
+    return any(each.kind == "dropped" for each in find_introduced(patch.edits))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
@@ -62,7 +63,7 @@ class Extension:
         return extend_to_companions(candidates, find, self._propose_for_companion, self._attempt, first)
 
     def _to_all_uses(self, candidates: Sequence[CandidateResult], first: int = FIRST) -> Iterator[CandidateResult]:
-        return extend_to_all_uses(candidates, self._propose_same_rule, self._attempt, first)
+        return extend_to_all_uses(candidates, self._propose_next_use, self._attempt, first)
 
     def _attempt(self, patch: Patch) -> CandidateResult:
         return self._verifier.run_on_failing_world(patch, self._diagnoses[patch.rule])
@@ -71,11 +72,20 @@ class Extension:
         confirmed = self._verifier.confirm(candidate) if candidate is not None else None
         return confirmed if confirmed is not None and confirmed.verdict.outcome in HOLDING else None
 
-    def _propose_same_rule(self, candidate: CandidateResult) -> Iterator[Patch]:
-        """Return patches by the candidate's rule for the failure that it ended with."""
+    def _propose_next_use(self, candidate: CandidateResult) -> Iterator[Patch]:
+        """Return patches by the candidate's rule for the failure that it ended with, else by the first rule with one.
+
+        One that moved a tensor as the one beside it was has nothing to say where neither was moved.
+        """
         failure, rule = candidate.verdict.next_failure, self._rules[candidate.patch.rule]
         sources = self._sources(candidate)
-        return propose(diagnose(failure, [rule], sources) if failure is not None else [], self._rules, sources)
+        for rules in ([rule], self._rules.values()):
+            if failure is None:
+                break
+            found = propose(diagnose(failure, rules, sources), self._rules, sources)
+            if (first := next(found, None)) is not None:
+                return (replace(each, rule=rule.id) for each in chain([first], found))
+        return iter(())
 
     def _propose_for_companion(self, candidate: CandidateResult) -> Iterator[Patch]:
         """Return patches that move what the tensor met, in the failure that the candidate ended with."""

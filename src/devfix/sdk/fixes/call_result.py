@@ -105,14 +105,14 @@ def _by_key(file: File, scope: cst.CSTNode, text: str) -> list[cst.BaseExpressio
 
 
 def is_keyed(file: File, node: cst.CSTNode, text: str) -> bool:
-    """Return whether a node takes an element by a variable key: `weights[i + 1]` for `weights[3]`."""
+    """Return whether a node takes an element by a variable key, or from the end: `weights[i + 1]` for `weights[3]`."""
     return (
         text.endswith("]")
         and isinstance(node, cst.Subscript)
         and normalize(file.code(node.value)) == normalize(text.rpartition("[")[0])
         and len(node.slice) == 1
         and isinstance(index := node.slice[0].slice, cst.Index)
-        and any(isinstance(each, cst.Name) for each in file.within(index.value))
+        and any(isinstance(each, cst.Name | cst.Minus) for each in file.within(index.value))
     )
 
 

@@ -27,6 +27,7 @@ from devfix.sdk.rules.failure_view import FailureView
 from devfix.sdk.rules.site import CallSite, Site, is_in_reach
 from devfix.sdk.trace.derived import StoredAttribute, stored_attributes
 from devfix.sdk.trace.history import loop_event
+from devfix.sdk.trace.holders import is_kept_copy
 from devfix.sdk.trace.loop_values import loop_variable_frame
 from devfix.sdk.trace.operands import (
     creation_location,
@@ -100,8 +101,9 @@ class Context(FailureView):
 
     @property
     def is_held(self) -> bool:
-        """True if the operand is a parameter or buffer, which its module moves."""
-        return self.operand.owner is not None and self.operand.owner.kind in ("parameter", "buffer")
+        """True if the operand is a parameter or buffer, which its module moves, and no copy of one in a dictionary."""
+        kind = self.operand.owner.kind if self.operand.owner is not None else ""
+        return kind in ("parameter", "buffer") and not is_kept_copy(self.failure, self.operand)
 
     @property
     def is_loop_item(self) -> bool:

@@ -80,6 +80,21 @@ def _block(file: File, node: cst.CSTNode) -> cst.CSTNode:
     return next(each for each in file.ancestors(node) if isinstance(each, cst.BaseSuite | cst.Module))
 
 
+def is_kept_copy(failure: Failure, operand: Operand) -> bool:
+    """Return whether the operand is no parameter itself, and all its names are elements of dictionaries.
+
+    It is a copy of a parameter that the program keeps, as in a state dict: a move of the module leaves it where it is.
+
+    >>> is_kept_copy(failure, failure.operands[1])
+    False
+    """
+    names = [(each.frame, each.expression) for each in operand.names if each.relation == "same"]
+    types = {(at, one.expression): one.type for at, frame in enumerate(failure.frames) for one in frame.scope}
+    return bool(names) and all(
+        each[1].endswith(("']", '"]')) and not types.get(each, "").endswith("Parameter") for each in names
+    )
+
+
 def attribute_of(operand: Operand) -> str:
     """Return the attribute by which a module holds the operand, without an index ("edges" of `edges[0]`); else "".
 
