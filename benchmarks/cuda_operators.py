@@ -16,9 +16,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import torch
+from needed import need
 
-from devfix.probe.conformance import operators, recordings
+need("devfix", "torch")
+
+import torch  # noqa: E402
+
+from devfix.probe.conformance import operators, recordings  # noqa: E402
 
 ALONE = "cuda:0 alone"
 MOST = 2  # samples of an operator in mixtures
