@@ -91,4 +91,7 @@ def test_tests_that_need_a_gpu_are_known_by_their_reasons() -> None:
         "e": "E   RuntimeError: Found no NVIDIA driver on your system.",
     }
     results = dict.fromkeys("abc", "skipped") | dict.fromkeys("de", "failed")
-    assert needing_gpus(TestResults(results=results, reasons=reasons)) == ["a", "b", "e"]
+    tests = TestResults(results=results, reasons=reasons)
+    assert needing_gpus(tests) == ["a", "b", "e"]
+    said = "1 of 5 tests ask for a GPU: they failed on the CPU, and were lifted all the same"
+    assert list(notes_of(TESTS, ended(Outcome.CLEAN, tests))) == [said]

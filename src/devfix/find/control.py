@@ -28,6 +28,9 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
         yield f"{count} of the {suite.name} could not be collected: {_most_common(broken)}"
     if tests.results and not tests.of("passed", "skipped") and suite.kind is not SuiteKind.scripts:
         yield f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}"
+    if asking := asking_for_gpus(tests):
+        count = f"{len(asking)} of {len(tests.results)} {suite.name}"
+        yield f"{count} ask for a GPU: they failed on the CPU, and were lifted all the same"
     if control.lacks():
         of_all = f"of {tests.collected} {suite.name}" if tests.collected else f"of the {suite.name}"
         yield f"the budget was enough for {len(tests.results)} {of_all}; --budget gives more"
@@ -45,8 +48,13 @@ def reason_of_end(lifted: PassResult) -> str:
 def needing_gpus(control: TestResults) -> list[str]:
     """Return the tests that there is no GPU for: they were skipped, by the reason that they give, or asked for one."""
     skipped = [test for test in control.of("skipped") if _NEEDS_GPU.search(control.reasons.get(test, ""))]
+    return skipped + asking_for_gpus(control)
+
+
+def asking_for_gpus(control: TestResults) -> list[str]:
+    """Return the tests that failed because they ask for a GPU."""
     failed = control.of("failed", "other", "artefact")
-    return skipped + [test for test in failed if _LACKS_GPU.search(control.reasons.get(test, ""))]
+    return [test for test in failed if _LACKS_GPU.search(control.reasons.get(test, ""))]
 
 
 def missing_modules(control: TestResults) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from devfix.find.causes import (
     stale_cause,
 )
 from devfix.find.confirmation import CauseRun, Confirmation
-from devfix.find.control import missing_modules
+from devfix.find.control import asking_for_gpus, missing_modules
 from devfix.find.coverage import OVER, Coverage
 from devfix.find.grouping import group_causes, is_same_tensor
 from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
@@ -249,7 +249,7 @@ class Search:
         lifted, control = self.lifted, self.control
         self.notes.add(*chain.from_iterable(each.notes() for each in self.coverage.values()))
         reasons = lifted.reasons
-        passed = frozenset(control.of("passed"))
+        passed, asking = frozenset(control.of("passed")), frozenset(asking_for_gpus(control))
         return FindReport(
             root=str(repository.root),
             commit=repository.commit,
@@ -258,7 +258,7 @@ class Search:
             passed_lifted=len(passed.intersection(lifted.of("passed"))),
             skipped=len(control.of("skipped")),
             artefacts={test: reasons.get(test, "") for test in lifted.of("artefact") if test in passed},
-            failed_cpu=tuple(control.of("failed", "other", "ended")),
+            failed_cpu=tuple(each for each in control.of("failed", "other", "ended") if each not in asking),
             failed_lifted={
                 test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended") if test in passed
             },
