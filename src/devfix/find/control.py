@@ -26,9 +26,11 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
     if broken:
         count = "1 file" if len(broken) == 1 else f"{len(broken)} files"
         yield f"{count} of the {suite.name} could not be collected: {_most_common(broken)}"
-    if tests.results and not tests.of("passed", "skipped") and suite.kind is not SuiteKind.scripts:
+    asking = asking_for_gpus(tests)
+    is_lifted = len(asking) == len(tests.results) or bool(tests.of("passed", "skipped"))  # some, or there are none
+    if not is_lifted and suite.kind is not SuiteKind.scripts:
         yield f"none of the {suite.name} passes on the CPU: {_most_common(tests.reasons.values())}"
-    if asking := asking_for_gpus(tests):
+    if asking:
         count = f"{len(asking)} of {len(tests.results)} {suite.name}"
         yield f"{count} ask for a GPU: they failed on the CPU, and were lifted all the same"
     if control.lacks():
