@@ -28,7 +28,11 @@ from needed import ROOT, need
 WORK = ROOT / ".venv" / "cuda-library"
 SNIPPETS = ROOT / "tests" / "simulation"
 RUNTIME = ROOT / "benchmarks" / "cuda_runtime.cpp"
-OPERATORS = ROOT / "benchmarks" / "cuda_operators.py"
+RECORD = """
+import sys; from pathlib import Path
+sys.path.insert(0, sys.argv[1]); import cuda_operators
+cuda_operators.main(Path(sys.argv[2]))
+"""
 TOLD = """
 import json, os, torch
 from importlib.metadata import PackageNotFoundError, version
@@ -135,7 +139,7 @@ def main() -> int:
     library = build(asked.python, asked.work)
     if asked.record is not None:
         os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # else memory has what earlier operators left
-        print(run_beside(asked.python, library, str(OPERATORS), str(asked.record)).stdout, end="")
+        print(run_beside(asked.python, library, "-c", RECORD, str(RUNTIME.parent), str(asked.record)).stdout, end="")
         return 0
     counts = Counter[str]()
     for title, expected, came in ask(asked.python, library, asked.only):

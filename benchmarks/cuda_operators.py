@@ -123,7 +123,3 @@ def main(file: Path) -> None:
     }
     recordings.write(file, told)
     print(sum(len(rows) for pair in recorded.values() for rows in pair.values()), "rows,", left_out, "left out")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
