@@ -16,13 +16,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from needed import need
+import torch
 
-need("devfix", "torch")
-
-import torch  # noqa: E402
-
-from devfix.probe.conformance import operators, recordings  # noqa: E402
+from devfix.probe.conformance import operators, recordings
 
 ALONE = "cuda:0 alone"
 MOST = 2  # samples of an operator in mixtures
