@@ -70,6 +70,7 @@ class TracedRunner:
         a device failure that the program catches is a failure of the run.
         """
         self.include_handled = include_handled
+        self.hangs = False  # a device failure is what keeps the program from ending
         self.scratch = scratch
         self.sandboxed = sandboxed
         self.limits = limits or ResourceLimits()
@@ -133,9 +134,8 @@ class TracedRunner:
                 done = self._start(tree.path, environment, fresh, sandbox, mark, hear, cancelled)
                 read, problem = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
-            return read_run(
-                world, self.target.command, done, read, problem, str(tree.path), unseen, self.include_handled
-            )
+            given = (self.target.command, done, read, problem, str(tree.path), unseen)
+            return read_run(world, *given, include_handled=self.include_handled, hangs=self.hangs)
 
     @contextmanager
     def _tree(self, files: Mapping[str, bytes], ahead: Speculation | None) -> Iterator[Tree]:

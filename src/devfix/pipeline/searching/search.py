@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from devfix.model import NO_COUNTS, CountRequest, Failure, Fix, Others, Outcome, Repair, Run, World
 from devfix.pipeline.obstacles import obstacle_of
@@ -12,6 +13,7 @@ from devfix.pipeline.opening.session import Session
 from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.searching.attempt import Attempt, AttemptBuilder
 from devfix.pipeline.searching.choices import Choice
+from devfix.pipeline.searching.hanging import explain_hang
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
@@ -73,6 +75,8 @@ class Search:
                 self._baseline_soon(CPU)
             with self.session.time_step("observe"):
                 first = self._first or first_run(self.session)
+                if first.world != CPU:
+                    first = explain_hang(self.session, first, partial(self._baseline, CPU))
             if self.repeats:
                 self._first = first
                 self.session.move_to(first.world)  # a search before may have found that later code needs more GPUs
