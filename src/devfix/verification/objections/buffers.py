@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import passed_values, with_passed_values
-from devfix.verification.objections.code import Code, Function, as_function, containing, functions, instances, mentions
+from devfix.verification.objections.code import (
+    Code,
+    Function,
+    as_function,
+    called_name,
+    containing,
+    functions,
+    instances,
+    mentions,
+)
 from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import is_of_numbers, kind_of, parameters
@@ -215,7 +224,7 @@ def may_hold(receiver: ast.expr, made: dict[str, bool], holding: frozenset[str])
 def _is_new_module(value: ast.expr) -> bool:
     """Return whether an expression is a call of a class, followed by calls like `.to(device)`."""
     while isinstance(value, ast.Call):
-        called = ast.unparse(value.func).rpartition(".")[2]
+        called = called_name(value)
         if isinstance(value.func, ast.Name) or called[:1].isupper():
             return called[:1].isupper()
         if not isinstance(value.func, ast.Attribute):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, as_function, functions, instances
+from devfix.verification.objections.code import Code, as_function, base_names, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import (
     Function,
@@ -128,7 +128,7 @@ def passed_values(
         for around_owner, around, node in functions(tree):
             if not isinstance(node, ast.Call):
                 continue
-            last = ast.unparse(node.func).rpartition(".")[2]
+            last = called_name(node)
             receivers = known | ({"self"} if around_owner in family else set())
             is_call = last in (called, *heirs) and _calls_function(
                 node.func, owner if is_method else "", heirs.get(last, path), file, tree, receivers
@@ -152,7 +152,7 @@ def _passed_to_objects(
             if not isinstance(node, ast.Call):
                 continue
             func = node.func
-            made = ast.unparse(func.func).rpartition(".")[2] if isinstance(func, ast.Call) else ""
+            made = called_name(func)
             given = _argument_of(node, name, order.index(name) if name in order else None)
             if given is not None and (made in family or ast.unparse(func) in known):
                 yield file, node, given, around or as_function(tree)
@@ -170,7 +170,7 @@ def _argument_of(call: ast.Call, name: str, at: int | None) -> ast.expr | None:
 def _heirs(owner: str, family: frozenset[str], code: Code) -> Iterator[tuple[str, str]]:
     """Yield the classes that are constructed by the constructor of a class from which they derive, and their files."""
     own = {
-        node.name: (path, _has_constructor(node), [ast.unparse(base).rpartition(".")[2] for base in node.bases])
+        node.name: (path, _has_constructor(node), base_names(node))
         for path, tree in code.trees(*(f"class {each}" for each in family))
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and node.name in family
@@ -221,7 +221,7 @@ def _calls_function(
     """
     if isinstance(func, ast.Attribute) and owner:
         value = func.value
-        made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+        made = called_name(value)
         return ast.unparse(value) in receivers or made == owner
     stem = defined.rpartition("/")[2].removesuffix(".py")
     imports = [each for each in ast.walk(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -267,7 +267,7 @@ def of_reads(what: Introduced, failure: Failure, code: Code) -> Iterator[Objecti
             if not any(isinstance(each, ast.Attribute) and each.attr == layer for each in node.targets):
                 continue
             for value in _choices(node.value):
-                made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+                made = called_name(value)
                 is_none = isinstance(value, ast.Constant) and value.value is None
                 no_bias = what.name == "bias" and re.search(r"bias=(?!True)", ast.unparse(value))
                 if made in _WITHOUT_WEIGHT or is_none or no_bias:

@@ -86,8 +86,7 @@ class Code:
                 node.name
                 for _, tree in self.trees(*(f"{each}" for each in found))
                 for node in ast.walk(tree)
-                if isinstance(node, ast.ClassDef)
-                and any(ast.unparse(base).rpartition(".")[2] in found for base in node.bases)
+                if isinstance(node, ast.ClassDef) and not found.isdisjoint(base_names(node))
             }
             if more <= found:
                 return frozenset(found)
@@ -99,11 +98,11 @@ class Code:
         wanted = {name}
         while wanted:
             bases = {
-                ast.unparse(base).rpartition(".")[2]
+                base
                 for _, tree in self.trees(*(f"class {each}" for each in wanted))
                 for node in ast.walk(tree)
                 if isinstance(node, ast.ClassDef) and node.name in wanted
-                for base in node.bases
+                for base in base_names(node)
             }
             wanted = bases - found - {name}
             found |= wanted
@@ -138,10 +137,19 @@ def is_method(function: Function) -> bool:
     return bool(given) and given[0].arg in ("self", "cls")
 
 
-def called_name(call: ast.Call) -> str:
-    """Return the last part of the name by which a function is called; "" if it has none."""
-    func = call.func
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+def last_name(node: ast.expr) -> str:
+    """Return the last part of a dotted name; "" for other expressions."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def called_name(node: ast.AST | None) -> str:
+    """Return the last part of the name by which a function is called; "" if it has none, or the node is no call."""
+    return last_name(node.func) if isinstance(node, ast.Call) else ""
+
+
+def base_names(node: ast.ClassDef) -> list[str]:
+    """Return the last parts of the names of a class's bases, of generic ones without their arguments."""
+    return [last_name(each.value if isinstance(each, ast.Subscript) else each) for each in node.bases]
 
 
 def _calling(tree: ast.Module) -> dict[str, list[Function]]:
@@ -163,7 +171,7 @@ def instances(tree: ast.Module, family: frozenset[str]) -> frozenset[str]:
                 if value.func.attr in family:
                     break
                 value = value.func.value
-            called = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+            called = called_name(value)
             if called in family:
                 found.update(ast.unparse(target) for target in node.targets)
     return frozenset(found)

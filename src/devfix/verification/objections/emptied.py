@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import may_hold, new_modules
-from devfix.verification.objections.code import Code, containing
+from devfix.verification.objections.code import Code, called_name, containing
 from devfix.verification.objections.introduced import Introduced
 
 META = "meta"
@@ -57,5 +57,5 @@ def _is_given_meta(call: ast.Call) -> bool:
 
 def _is_meta(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
-        return ast.unparse(node.func).rpartition(".")[2] == "device" and any(map(_is_meta, node.args))
+        return called_name(node) == "device" and any(map(_is_meta, node.args))
     return isinstance(node, ast.Constant) and node.value == META

@@ -6,7 +6,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from devfix.verification.objections.code import Code, Function, as_function, functions, module_of
+from devfix.verification.objections.code import (
+    Code,
+    Function,
+    as_function,
+    base_names,
+    called_name,
+    functions,
+    module_of,
+)
 
 _GENERATING = frozenset({"dataclass", "define", "frozen", "mutable", "attrs", "s"})  # of dataclasses and attrs
 _COPYING = frozenset({"replace", "_replace", "evolve"})
@@ -95,7 +103,7 @@ def _order(name: str, known: dict[str, Definition], below: tuple[str, ...] = ())
     _, node = known[name]
     if any(isinstance(each, ast.FunctionDef) and each.name == "__init__" for each in node.body):
         return []
-    bases = [ast.unparse(each).rpartition(".")[2] for each in node.bases]
+    bases = base_names(node)
     inherited = [field for base in bases[::-1] for field in _order(base, known, (*below, name))]
     own = _own_fields(node) if _generates(node) or "NamedTuple" in bases else {}
     return list(dict.fromkeys([*inherited, *own]))
@@ -135,7 +143,7 @@ def _plain_default(value: ast.expr) -> ast.expr:
 
 def _field_argument(call: ast.Call, name: str, made: dict[str, list[str]]) -> ast.expr | None:
     """Return what a call passes for a field: a constructor by word or position, a function that copies by word."""
-    called = ast.unparse(call.func).rpartition(".")[2]
+    called = called_name(call)
     if called not in made and called not in _COPYING:
         return None
     word = next((each.value for each in call.keywords if each.arg == name), None)

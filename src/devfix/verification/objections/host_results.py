@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, Function, as_function, functions
+from devfix.verification.objections.code import Code, Function, as_function, called_name, functions
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.stored_devices import device_of
 from devfix.verification.objections.value_kinds import parameters
@@ -164,7 +164,7 @@ def _shared_array(moved: ast.expr, function: Function) -> str | None:
     for each in given:
         while isinstance(each, ast.Subscript):
             each = each.value
-        if isinstance(each, ast.Call) and each.args and ast.unparse(each.func).rpartition(".")[2] in _SHARING:
+        if isinstance(each, ast.Call) and each.args and called_name(each) in _SHARING:
             return ast.unparse(each.args[0])
     return None
 
@@ -249,7 +249,7 @@ def is_result(taken: ast.expr, name: str, is_property: bool, around: ast.AST, de
     """Return whether an expression is the result of a function or property, or is computed from it on its device."""
     while True:
         if isinstance(taken, ast.Call):
-            called = ast.unparse(taken.func).rpartition(".")[2]
+            called = called_name(taken)
             if called == name and not is_property:
                 return True
             if called in _TO_HOST or not isinstance(taken.func, ast.Attribute):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from devfix.model import Edit, Failure
-from devfix.verification.objections.code import module_of
+from devfix.verification.objections.code import called_name, module_of
 from devfix.verification.objections.value_kinds import annotation_of
 
 Kind = Literal["buffer", "modules", "parameter", "call", "read", "device", "dropped"]
@@ -108,7 +108,7 @@ def _of(
         device = next(each.value for each in node.keywords if each.arg == "device")
         yield introduces("device", ast.unparse(node.func), ast.unparse(device))
     if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
-        called = ast.unparse(node.value.func).rpartition(".")[2]
+        called = called_name(node.value)
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             if isinstance(target, ast.Attribute) and called in ("ModuleList", "ModuleDict", "Parameter"):
@@ -144,7 +144,7 @@ def _class_of(holder: str, what: Introduced) -> str:
         return re.sub(r"Optional\[(.*)\]|\s*\|\s*None|[\"']", r"\1", annotation).rpartition(".")[2]
     for node in ast.walk(what.function):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            called = ast.unparse(node.value.func).rpartition(".")[2]
+            called = called_name(node.value)
             if holder in [ast.unparse(each) for each in node.targets] and called[:1].isupper():
                 return called
     return ""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import MODULE_NAMES
-from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.code import Code, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
@@ -65,7 +65,7 @@ def _is_module(value: ast.expr, owner: str, known: frozenset[str], family: froze
     text = ast.unparse(value)
     if text == "self" or text.startswith("super("):
         return owner in family
-    made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+    made = called_name(value)
     return text in known or made in family or text in MODULE_NAMES
 
 

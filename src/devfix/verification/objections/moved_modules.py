@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import MODULE_NAMES
-from devfix.verification.objections.code import Code, Function, as_function, functions, instances
+from devfix.verification.objections.code import Code, Function, as_function, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
@@ -108,7 +108,7 @@ def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
     """Yield the moves of a loop's items of some containers, where the loop does not keep what it has moved."""
     given, targets = [loop.iter], [loop.target]
     if isinstance(loop.iter, ast.Call):
-        called = ast.unparse(loop.iter.func).rpartition(".")[2]
+        called = called_name(loop.iter)
         given = loop.iter.args if called in ("zip", "enumerate") else [getattr(loop.iter.func, "value", loop.iter)]
         several = isinstance(loop.target, ast.Tuple) and called in ("zip", "enumerate", "items")
         targets = loop.target.elts if several and isinstance(loop.target, ast.Tuple) else targets
@@ -169,7 +169,7 @@ def _class_of(what: Introduced, failure: Failure) -> str:
         what.node.func.value if isinstance(what.node, ast.Call) and isinstance(what.node.func, ast.Attribute) else None
     )
     while isinstance(moved, ast.Call):
-        called = ast.unparse(moved.func).rpartition(".")[2]
+        called = called_name(moved)
         if called[:1].isupper() or not isinstance(moved.func, ast.Attribute):
             return called
         moved = moved.func.value

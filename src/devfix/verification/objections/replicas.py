@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import passed_values
-from devfix.verification.objections.code import Code, functions
+from devfix.verification.objections.code import Code, called_name, functions
 from devfix.verification.objections.introduced import Introduced
 
 _REPLICATING = ("DataParallel", "data_parallel", "replicate")
@@ -56,7 +56,7 @@ def _calls(names: tuple[str, ...], code: Code) -> Iterator[str]:
     """Yield the places at which modules are replicated."""
     for path, tree in code.trees(*(f"{name}(" for name in names)):
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in names:
+            if isinstance(node, ast.Call) and called_name(node) in names:
                 kept = next((each.value for each in node.keywords if each.arg == "broadcast_buffers"), None)
                 if not (isinstance(kept, ast.Constant) and kept.value is False):
                     yield f"{path}:{node.lineno}"

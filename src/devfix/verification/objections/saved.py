@@ -113,7 +113,7 @@ def _is_of_module(what: Introduced) -> bool:
     moved = func.value if isinstance(func, ast.Attribute) else None
     if what.kind != "call" or moved is None:
         return False
-    called = ast.unparse(moved.func).rpartition(".")[2] if isinstance(moved, ast.Call) else ""
+    called = called_name(moved)
     used = ast.walk(what.function) if what.function is not None else ()
     asked = {"parameters", "state_dict", "train", "eval", "load_state_dict"}
     return called[:1].isupper() or any(
@@ -183,7 +183,7 @@ def _names_of_results(caller: Function, name: str, results: list[ast.expr | None
 
 def _passes_on(call: ast.Call) -> bool:
     """Return whether a call gives what it is given, where it is: a method of it, or a function of PyTorch."""
-    name = ast.unparse(call.func).rpartition(".")[2]
+    name = called_name(call)
     if name in _TO_HOST or (name == "to" and any("cpu" in ast.unparse(each) for each in (*call.args, *_words(call)))):
         return False
     return isinstance(call.func, ast.Attribute) or name in ("dict", "list", "tuple")

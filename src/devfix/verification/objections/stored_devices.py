@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from devfix.model import DeviceType, Failure, is_on_gpu
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, functions, instances
+from devfix.verification.objections.code import Code, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import Function, parameters
 
@@ -92,7 +92,7 @@ def _constructs(node: ast.AST | None) -> bool:
     """Return whether a node moves what a class constructs, or passes a device to the class; tensors are not meant."""
     made = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
     made = made if isinstance(made, ast.Call) else node
-    name = ast.unparse(made.func).rpartition(".")[2] if isinstance(made, ast.Call) else ""
+    name = called_name(made)
     return name[:1].isupper() and not name.endswith("Tensor")
 
 
@@ -141,7 +141,7 @@ def of_left_devices(what: Introduced, failure: Failure, code: Code) -> Iterator[
         for _, _, node in functions(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_to_host(node):
                 receiver = node.func.value
-                made = ast.unparse(receiver.func).rpartition(".")[2] if isinstance(receiver, ast.Call) else ""
+                made = called_name(receiver)
                 if made in family or ast.unparse(receiver) in known:
                     problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` moves the module"
                     yield Objection("strong", f"{problem}, but does not change the device in `self.{name}`")

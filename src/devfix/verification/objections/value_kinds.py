@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Literal, TypeGuard
 
+from devfix.verification.objections.code import called_name
+
 Kind = Literal["tensor", "other", "none", "unknown"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -115,7 +117,7 @@ def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth:
     if isinstance(node, ast.BinOp):
         return all(is_of_numbers(each, function, depth) for each in (node.left, node.right))
     if isinstance(node, ast.Call):
-        called = ast.unparse(node.func).rpartition(".")[2]
+        called = called_name(node)
         is_name = isinstance(node.func, ast.Name)
         return called in ({"float", "int", "len", "round", "range"} if is_name else {"item", "tolist"})
     if isinstance(node, ast.Name) and function is not None and depth:
