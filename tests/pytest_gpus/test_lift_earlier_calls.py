@@ -21,6 +21,9 @@ class Noise:
     def apply(self, x):
         return x @ self.matrix
 
+class Point(torch.Tensor):
+    pass
+
 class Ball(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -30,11 +33,22 @@ class Ball(torch.nn.Module):
         made = torch.zeros(n, dtype=self.k.dtype, device=device)
         return made
 
+    def point(self, n, device=None):
+        made = torch.zeros(n, device=device)
+        return torch.Tensor._make_subclass(Point, made.data)
+
+    def distance(self, point):
+        return (scaled(point, 2.0) * self.k).sum()
+
     def center(self, n):
         return torch.zeros(n)
 
     def check(self, x):
         return scripted(x, self.k)
+
+@torch.jit.script
+def scaled(x, scale: float):
+    return x * scale
 
 @torch.jit.script
 def scripted(x, k):
@@ -61,6 +75,10 @@ def test_a_point_of_no_device():
     ball = Ball()
     ball.check(ball.origin(3))
 
+def test_a_point_of_a_class_of_its_own():
+    ball = Ball()
+    ball.distance(ball.point(3))
+
 def test_a_point_of_which_none_can_be_told():
     assert Ball().center(3).sum() == 0
 """
@@ -71,5 +89,5 @@ def test_what_earlier_calls_made_without_a_gpu_is_no_finding(pytester: pytest.Py
     pytester.makepyfile(library=LIBRARY, test_use=TESTS)
     done = run(pytester, "--lift", "--world", "simulated", "--lift-strict")
     said = done.stdout.str()
-    assert "2 passed, 2 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
-    done.stdout.fnmatch_lines(["*library.py:14 *mask_on_the_gpu", "*library.py:26 *of_which_none_can_be_told"])
+    assert "3 passed, 2 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
+    done.stdout.fnmatch_lines(["*library.py:14 *mask_on_the_gpu", "*library.py:36 *of_which_none_can_be_told"])

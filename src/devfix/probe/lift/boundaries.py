@@ -152,11 +152,17 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
             return f"what {known.call.name} made without a device"
         elif known is not None and known.given == Given.HOST and not _is_moved(known):
             return f"what {known.call.name} made of tensors on the host"
-        elif moment is not None and not _is_taken_to_host(stray, call):
+        elif not _is_taken_to_host(stray, call):
             for name, value in received_values(call):
-                if _holds(value, moment, _DEPTH, [_ITEMS]):
+                # What has no creation is computed of what the call was given: it would have been seen creating it.
+                if _is_unseen(value) if moment is None else _holds(value, moment, _DEPTH, [_ITEMS]):
                     return name
     return ""
+
+
+def _is_unseen(value: Any) -> bool:
+    """Return whether a value is a tensor of the host whose creation was not seen, as that of `_make_subclass`."""
+    return isinstance(value, torch.Tensor) and value.device.type == "cpu" and records.creation_moment(value) is None
 
 
 def _is_taken_to_host(value: Any, call: FrameType) -> bool:
