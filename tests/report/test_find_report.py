@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -27,6 +28,16 @@ def test_a_search_that_failed_is_told_in_each_format() -> None:
     assert find_outputs(failed).startswith("outcome=error\n") and find_commands(failed) == ""
     assert json.loads(find_sarif(failed))["runs"][0]["invocations"] == [{"executionSuccessful": False}]
     assert "Error: no git repository here" in find_page(failed)
+
+
+def test_the_text_says_that_a_call_was_told_the_gpu() -> None:
+    found = record()
+    (silent,) = (each for each in found.findings if each.evidence is not None)
+    assert silent.evidence is not None
+    told = replace(silent, evidence=replace(silent.evidence, is_told=True))
+    text = find_text(replace(found, findings=(told,)))
+    said = "The `device` of the GPU was given to `shifted` (lib/a.py:3); a tensor of the host was created at lib/a.py:5"
+    assert said in " ".join(text.split())
 
 
 def test_the_text_has_a_row_for_each_cause() -> None:

@@ -102,7 +102,7 @@ def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
         diagnoses=(),
         tests=(seen.test,),
         devices=(seen.device,),
-        evidence=Evidence(found.call, entered, found.attribute),
+        evidence=Evidence(found.call, entered, found.attribute, found.is_told),
         suite=seen.suite,
         past=seen.past,
         shown_by=seen.shown_by,

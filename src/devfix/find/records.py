@@ -15,11 +15,15 @@ Line = tuple[str, int]  # a path, and a line of the file
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of a silent finding: the function that test code called, and the attribute that keeps the tensor."""
+    """The evidence of a silent finding: the function that test code called, and the attribute that keeps the tensor.
+
+    `is_told`: the function was told the GPU by its `device`, and given no tensors there.
+    """
 
     call: str
     entered: SourceLocation
     attribute: str = ""
+    is_told: bool = False
 
 
 @dataclass(frozen=True)

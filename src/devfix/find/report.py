@@ -76,4 +76,5 @@ def _evidence(cause: Cause) -> EvidenceRecord | None:
         entered=LineRecord(path=evidence.entered.path, line=evidence.entered.line),
         created=LineRecord(path=cause.place.path, line=cause.place.line),
         attribute=evidence.attribute,
+        is_told=evidence.is_told,
     )

@@ -53,6 +53,7 @@ class EvidenceRecord:
     entered: Annotated[LineRecord, Meta(description="where that function is: there the tensors on the GPU went in")]
     created: Annotated[LineRecord, Meta(description="where the misplaced tensor was created")]
     attribute: Annotated[str, Meta(description="the class and the attribute of a tensor that did not move")]
+    is_told: Annotated[bool, Meta(description="the function was told the GPU by its `device`")] = False
 
 
 @dataclass(frozen=True, kw_only=True)

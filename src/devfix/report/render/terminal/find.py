@@ -100,9 +100,11 @@ def _shown_by(evidence: EvidenceRecord) -> str:
     """Return what shows a silent finding: where the tensors on the GPU went in, and where the other one was created."""
     entered, created = evidence.entered, evidence.created
     kept = f", kept as {one_line(evidence.attribute)}" if evidence.attribute else ""
+    gpu = "The `device` of the GPU was given to" if evidence.is_told else "The tensors on the GPU went into"
+    other = "a tensor of the host" if evidence.is_told else "the other one"
     return (
-        f"The tensors on the GPU went into `{one_line(evidence.call)}` ({one_line(entered.path, 300)}:{entered.line}); "
-        f"the other one was created at {one_line(created.path, 300)}:{created.line}{kept}. The test passes."
+        f"{gpu} `{one_line(evidence.call)}` ({one_line(entered.path, 300)}:{entered.line}); "
+        f"{other} was created at {one_line(created.path, 300)}:{created.line}{kept}. The test passes."
     )
 
 
