@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from suite_runs import run
 
+pytestmark = pytest.mark.slow
+
 LIBRARY = """
 import sys
 import torch

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from suite_runs import run
 
+pytestmark = pytest.mark.slow
+
 LIBRARY = """
 import torch
 
