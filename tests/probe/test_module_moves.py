@@ -43,3 +43,15 @@ def test_a_module_that_registers_nothing_has_its_moves(tmp_path: Path, warm: Pre
     }
     told = {"moved": ["cuda:0"], "moved[0]": ["cuda:0"], "back": ["cuda:0", "cpu", "cuda:0"], "odd": ["cuda:7"]}
     assert moves == {"kept": [], "cast": [], "own": [], **told}
+
+
+def test_without_a_gpu_one_is_moved_to_it_as_pytorch_does(tmp_path: Path, warm: PreforkServer) -> None:
+    program = """
+    import torch
+    loss = torch.nn.MSELoss()
+    loss.cuda().to("cuda").to("xpu")
+    print("not refused", torch.cuda.is_initialized())
+    torch.ones(2).numpy().missing
+    """
+    ran = run_program(tmp_path, program, warm=warm, kind="cpu")
+    assert "not refused False" in ran.done.stdout, ran.done.stderr

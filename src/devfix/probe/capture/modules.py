@@ -48,15 +48,16 @@ def _install_moves() -> None:
             return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         before = _devices_by_module(self)
         moving.together = True
+        caller = sys._getframe(1)
+        what = f"torch.nn.Module.{caller.f_code.co_name}"
         try:
-            return original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
+            result = original(self, *args, **kwargs)  # type: ignore[no-untyped-call]
         finally:
             moving.together = False
-            caller = sys._getframe(1)
-            what = f"torch.nn.Module.{caller.f_code.co_name}"
             after = _devices_by_module(self)
             _tell_moves(before, after, what)
-            _tell_moves_of_nothing([thing for thing, device in after.values() if not device], what, caller)
+        _tell_moves_of_nothing([thing for thing, device in after.values() if not device], what, caller)
+        return result
 
     replace(Module, "_apply", _apply)
 
@@ -98,10 +99,11 @@ def _destination(caller: FrameType) -> str:
         return ""
     try:
         device = torch.device(name, given) if isinstance(given, int) else torch.device(name if given is None else given)
-        if device.index is None and device.type in ("cuda", "xpu"):
-            return f"{device.type}:{getattr(torch, device.type).current_device()}"
     except (RuntimeError, TypeError):
         return ""  # of a module with a tensor, PyTorch would refuse it
+    if device.index is None and device.type in ("cuda", "xpu"):
+        backend = getattr(torch, device.type)  # which the question for the current device would initialize
+        return f"{device.type}:{backend.current_device() if backend.is_initialized() else 0}"
     return str(device)
 
 
