@@ -180,6 +180,12 @@ def absent_dtype(dtype: torch.dtype) -> TypeError:
     return TypeError(f"Trying to convert {name} to the MPS backend but it does not have support for that dtype.")
 
 
+def check_failed(condition: str) -> RuntimeError:
+    """Return what `TORCH_CHECK` raises for a condition without a text of its own (c10/util/Exception.h)."""
+    report = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+    return RuntimeError(f"Expected {condition} to be true, but got false.  {report}")
+
+
 def scalar_name(dtype: torch.dtype) -> str:
     """Return the name of a dtype in C++, which messages print: "ComplexDouble", "Float8_e5m2"."""
     known = {torch.complex128: "ComplexDouble", torch.complex64: "ComplexFloat", torch.complex32: "ComplexHalf"}

@@ -150,8 +150,7 @@ def filling_indices(name: str, given: dict[str, Any]) -> None:
 @check("aten::max.unary_out", "aten::min.unary_out")
 def reducing(name: str, given: dict[str, Any]) -> None:
     """`max_all_kernel` is called by `max_unary_out` in ATen/native/ReduceAllOps.cpp, which compares by hand."""
-    more = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
-    raise RuntimeError(f"Expected self.device() == out.device() to be true, but got false.  {more}")
+    raise messages.check_failed("self.device() == out.device()")
 
 
 @check("bernoulli", "bernoulli_")
@@ -164,9 +163,7 @@ def reducing_segments(name: str, given: dict[str, Any]) -> None:
     """`segment_reduce_kernel` in ATen/native/SegmentReduce.cpp compares data with what says where segments end."""
     which = next(each for each in ("offsets", "lengths") if given.get(each) is not None)
     if given[which].device != given["data"].device:
-        more = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
-        text = f"Expected data.get_device() == {which}_value.get_device() to be true, but got false."
-        raise RuntimeError(f"{text}  {more}")
+        raise messages.check_failed(f"data.get_device() == {which}_value.get_device()")
 
 
 @check("searchsorted", "bucketize")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..accelerators import messages
 from ..tensors.tensor import Tensor
 
 CHECKS: dict[str, Callable[[str, dict[str, Any]], None]] = {}
@@ -58,10 +59,7 @@ def multiplying_batches(name: str, given: dict[str, Any]) -> None:
     for argument, tensor in given.items():
         if isinstance(tensor, Tensor) and tensor._devfix_gpu < 0:
             shown = "input" if argument == "self" else argument
-            raise RuntimeError(
-                f"Expected {shown}.is_mps() to be true, but got false.  "
-                "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
-            )
+            raise messages.check_failed(f"{shown}.is_mps()")
 
 
 @check("cat")

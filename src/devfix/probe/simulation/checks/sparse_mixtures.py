@@ -97,8 +97,7 @@ def _adding_vectors(given: dict[str, Any]) -> None:
 
 
 def _unequal(tensors: str) -> RuntimeError:
-    more = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
-    return RuntimeError(f"Expected cuda::check_device({{{tensors}}}) to be true, but got false.  {more}")
+    return messages.check_failed(f"cuda::check_device({{{tensors}}})")
 
 
 def _is_dense(tensor: Any) -> bool:

@@ -11,14 +11,13 @@ from typing import Any
 import torch
 
 from .. import hooks
-from ..accelerators import devices, kinds
+from ..accelerators import devices, kinds, messages
 from ..checks import mismatch
 from ..operator_tables.dtypes import SCALARS
 from ..operator_tables.plans import plan_of, special
 from ..tensors.unwrapping import MIXED, rewrap, unwrap_all
 
 _aten: Any = torch.ops.aten
-_REPORT = "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
 _C_NAMES = {
     torch.int64: "long int", torch.int16: "short int", torch.int8: "signed char", torch.uint8: "unsigned char",
     torch.float32: "float", torch.float64: "double", torch.float16: "c10::Half", torch.bfloat16: "c10::BFloat16",
@@ -29,7 +28,7 @@ _K_TILE, _N_TILE, _LANES, _VALUES = 16, 8, 32, 8  # the last: of 4 bits, in one 
 
 def _expect(condition: bool, text: str) -> None:
     if not condition:
-        raise RuntimeError(f"Expected {text} to be true, but got false.  {_REPORT}")
+        raise messages.check_failed(text)
 
 
 def _product(name: str) -> Callable[..., Any]:
