@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
-from suite_runs import run
+from suite_runs import run, silent_findings
 
 pytestmark = pytest.mark.slow
 
@@ -100,15 +97,8 @@ def test_that_is_traced():
 
 
 def test_a_result_of_which_only_the_shape_is_read_is_a_finding(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\npythonpath = .\n")
-    pytester.makepyfile(library=LIBRARY, test_use=TESTS)
-    record = Path(pytester.mkdir("record"))
-    run(pytester, "--lift", "--world", "simulated", f"--lift-record={record}")
-    lines = [json.loads(line) for line in (record / "results.jsonl").read_text().splitlines()]
-    told = {line["test"].partition("::test_")[2]: line for line in lines if "result" in line}
-    assert {line["result"] for line in told.values()} == {"passed"}
-    found = {test: [(each["kind"], each["call"]) for each in line["silent"]] for test, line in told.items()}
-    assert {test: each for test, each in found.items() if each} == {
+    found = silent_findings(pytester, LIBRARY, TESTS)
+    assert {test: [(each["kind"], each["call"]) for each in silent] for test, silent in found.items()} == {
         "result": [("result-on-host", "padded")],
         "part_of_a_result": [("result-on-host", "moments")],
         "of_a_module": [("result-on-host", "forward")],
