@@ -9,14 +9,13 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
 
+from devfix.execution.program_streams import closing_descriptors, drain
 from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
-from devfix.process.end_watch import LOOK
 from devfix.process.output_buffer import BoundedOutput
 from devfix.process.running import Hear, signal_name
 
@@ -127,25 +126,30 @@ class PreforkServer:
         output_limit: int = 0,
         hear: Hear | None = None,
         cancelled: threading.Event | None = None,
+        children: PreforkServer | None = None,
     ) -> Completed:
         """Run `python words` in `cwd` with exactly this environment, for at most `timeout` seconds.
 
         `words` are a script and its arguments, or "-m", a module and its arguments.
         `hear` is given what it prints, as it comes. Once `cancelled` is set, it is killed as if its time were over.
+        The Python programs that it starts are forked by `children`.
         """
         if self._parent is not None and not self._is_prepared():
-            return self._parent.run(words, cwd, environment, timeout, output_limit, hear, cancelled)
+            return self._parent.run(words, cwd, environment, timeout, output_limit, hear, cancelled, children)
         self._check(environment, cwd)
         request = {"words": list(words), "cwd": str(cwd), "environment": dict(environment)}
+        controls = children._controls() if children is not None else []
+        if controls:
+            request["read_at_start"] = _READ_AT_START.pattern
         ours, theirs = socket.socketpair()
         out, out_end = os.pipe()
         err, err_end = os.pipe()
-        with ours, _closing(out, err):
-            with theirs, _closing(out_end, err_end):
+        with ours, closing_descriptors(out, err):
+            with theirs, closing_descriptors(out_end, err_end):
                 try:
                     with self._lock:
                         self._await_ready()
-                        socket.send_fds(self._control, [b"r"], [theirs.fileno(), out_end, err_end])
+                        socket.send_fds(self._control, [b"r"], [theirs.fileno(), out_end, err_end, *controls])
                     ours.sendall(json.dumps(request).encode() + b"\n")
                 except OSError as error:
                     raise PreforkError(self._death(error)) from error
@@ -159,6 +163,12 @@ class PreforkServer:
         if program is not None:
             with program:
                 pass
+
+    def _controls(self) -> list[int]:
+        """Return the descriptor on which it is asked for programs, none if it cannot run any."""
+        if self._is_prepared() and not self._is_closed:
+            return [self._control.fileno()]
+        return self._parent._controls() if self._parent is not None else []
 
     def _check(self, environment: Mapping[str, str], cwd: Path) -> None:
         for entry in environment.get("PYTHONPATH", "").split(os.pathsep):
@@ -235,7 +245,7 @@ class PreforkServer:
         captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): status}
         heard = {} if hear is None else dict.fromkeys((out, err), hear)
         try:
-            timed_out = not _drain(captures, began + timeout, heard, cancelled)
+            timed_out = not drain(captures, began + timeout, heard, cancelled)
         except BaseException:  # an interrupt: the program has ended before its folders are removed
             self._end(ours, captures)
             raise
@@ -255,46 +265,4 @@ class PreforkServer:
     def _end(self, ours: socket.socket, captures: Mapping[int, BoundedOutput]) -> None:
         """Let the server see the end of the stream, and end its children."""
         ours.shutdown(socket.SHUT_WR)
-        _drain(captures, time.monotonic() + _GRACE)
-
-
-def _drain(
-    captures: Mapping[int, BoundedOutput],
-    deadline: float,
-    heard: Mapping[int, Hear] | None = None,
-    cancelled: threading.Event | None = None,
-) -> bool:
-    """Read until all streams are closed; return False if the deadline passes first, or the run is `cancelled`."""
-    with selectors.DefaultSelector() as selector:
-        for stream in captures:
-            selector.register(stream, selectors.EVENT_READ)
-        while selector.get_map():
-            left = deadline - time.monotonic()
-            if left <= 0 or (cancelled is not None and cancelled.is_set()):
-                return False
-            for key, _ in selector.select(left if cancelled is None else min(left, LOOK)):
-                data = _read(key.fd)
-                if data:
-                    captures[key.fd].add(data)
-                    if heard and key.fd in heard:
-                        heard[key.fd](key.fd, data)
-                else:
-                    selector.unregister(key.fd)
-    return True
-
-
-@contextmanager
-def _closing(*descriptors: int) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        for each in descriptors:
-            os.close(each)
-
-
-def _read(stream: int) -> bytes:
-    """Return the bytes that are there, none at the end of the stream."""
-    try:
-        return os.read(stream, 1 << 16)
-    except ConnectionResetError:
-        return b""  # a socket whose other end was closed with data that nobody had read: the server was killed
+        drain(captures, time.monotonic() + _GRACE)

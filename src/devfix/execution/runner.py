@@ -79,6 +79,7 @@ class TracedRunner:
         self.worktrees = worktrees
         self.tracked = tracked
         self.warm = warm
+        self.children: PreforkServer | None = None  # forks the Python programs that the program starts, if it is forked
         self.warm_tests: Callable[[], PreforkServer | None] | None = None  # returns the one that has imported pytest
         self.plugin: Path | None = None  # the folder of the pytest plugin, where pytest needs and lacks it
         self.progress: Progress | None = None
@@ -177,7 +178,7 @@ class TracedRunner:
         warm = None if fresh or words is None or self.target.until or self.read_only else self._server(words)
         if warm is not None and words is not None:
             try:
-                return warm.run(words, cwd, environment, self.target.timeout, hear=hear, cancelled=cancelled)
+                return warm.run(words, cwd, environment, self.target.timeout, 0, hear, cancelled, self.children)
             except PreforkError:
                 pass  # a fresh process says the same, later
         command = observed_command(command, environment)

@@ -39,7 +39,7 @@ class TestServer:
     def observer(self) -> TracedRunner:
         """Return what runs tests, in a warm process if possible; the first call starts it, in the background."""
         observer = copy(self._program)
-        observer.warm = self.warm()
+        observer.warm, observer.children = self.warm(), self._program.warm
         return observer
 
     def warm(self) -> PreforkServer | None:

@@ -72,7 +72,7 @@ class Search:
             self._pool = pool
             # With several commands it is not known yet which one is repaired, nor where runs are ended after steps.
             if len(self.session.commands) == 1 and not self.session.steps:
-                self._baseline_soon(CPU)
+                self._baseline_soon(CPU).add_done_callback(self._preload)
             with self.session.time_step("observe"):
                 first = self._first or first_run(self.session)
                 if first.world != CPU:
@@ -88,6 +88,11 @@ class Search:
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._note_failure_without_gpu(self._baseline(CPU))
             return final
+
+    def _preload(self, baseline: Future[Run]) -> None:
+        """Have the warm process import what a run that ended before the first one has imported."""
+        if not baseline.cancelled() and baseline.exception() is None:
+            self.session.preload(baseline.result())
 
     def _repeat_unfinished(self, final: Run) -> None:
         """Run fixes that leave another failure in a fresh process; where it ends otherwise, reject all of them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import importlib.machinery
 import importlib.util
 import io
@@ -39,11 +40,18 @@ def become(request: dict[str, Any], out: int, err: int, paths: Sequence[str]) ->
     entries = list(dict.fromkeys(os.path.abspath(path) for path in entries))
     sys.path[:] = entries + [path for path in sys.path if path not in paths and path not in entries]
     _begin_again()
+    if request.get("children") is not None:
+        _fork_children(request["children"], request["read_at_start"])
     _enter_probe()
     path = os.path.join(os.getcwd(), first)
     if not os.environ.get("PYTHONSAFEPATH"):
         sys.path.insert(0, os.path.dirname(os.path.realpath(path)) if module is None else os.getcwd())
     return _run_script(path) if module is None else _run_module(module)
+
+
+def _fork_children(control: int, read_at_start: str) -> None:
+    """Let this program's own programs be forked by another server."""
+    importlib.import_module("devfix probe.prefork.forked_children").install(control, read_at_start)
 
 
 def _take_streams(out: int, err: int) -> None:

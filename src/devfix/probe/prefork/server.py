@@ -2,9 +2,11 @@
 
 Run as `python server.py CONTROL MODULE...` by the interpreter of the program under repair. When it is ready it sends
 one line of JSON: error (empty if there is none), and modules, the names of those that it has imported. Each message on
-the socket CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. The request on
-the connection is one line of JSON: words, cwd, environment. The response is one line, as from the supervisor of
-processes: "exit CODE SECONDS PROCESSOR" or "signal NUMBER SECONDS PROCESSOR", the last in seconds of processor time.
+the socket CONTROL is one byte with three descriptors: a connection, and the program's stdout and stderr. A fourth is
+the CONTROL of the server that is to run the programs that the program starts. The request on the connection is one line
+of JSON: words, cwd, environment, and read_at_start for those programs (forked_children.py). The response is one line,
+as from the supervisor of processes: "exit CODE SECONDS PROCESSOR" or "signal NUMBER SECONDS PROCESSOR", the last in
+seconds of processor time.
 Closing the connection ends the program.
 
 The byte "b" with one descriptor, the CONTROL of another server, makes a branch: a fork that runs the code of a request
@@ -46,7 +48,7 @@ def serve(control: socket.socket) -> tuple[dict[str, object], int, int] | None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         try:
-            message, descriptors, _, _ = socket.recv_fds(control, 1, 3)
+            message, descriptors, _, _ = socket.recv_fds(control, 1, 4)
         except InterruptedError:
             continue
         if not message:
@@ -104,7 +106,9 @@ def _report_error(control: socket.socket, error: BaseException) -> None:
         control.sendall(json.dumps({"error": text, "modules": []}).encode() + b"\n")
 
 
-def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, int] | None:
+def _keep(
+    connection: int, out: int, err: int, children: int | None = None
+) -> tuple[dict[str, object], int, int] | None:
     """Fork the program, wait for its end or the connection's, clean up, and respond; returns in the program itself."""
     process_tree.control(process_tree.PARENT_DEATH_SIGNAL, signal.SIGKILL)
     process_tree.control(process_tree.SUBREAPER, 1)
@@ -130,9 +134,9 @@ def _keep(connection: int, out: int, err: int) -> tuple[dict[str, object], int, 
             os._exit(127)
         for descriptor in (connection, wake, awaken):
             os.close(descriptor)
-        return json.loads(line), out, err
-    os.close(out)
-    os.close(err)
+        return {**json.loads(line), "children": children}, out, err
+    for descriptor in (out, err, *([] if children is None else [children])):
+        os.close(descriptor)
     ended: dict[int, int] = {}
     while program not in ended:
         ready, _, _ = select.select([connection, wake], [], [])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 import libcst as cst
@@ -28,10 +29,17 @@ def imported_as(file: File, name: str) -> ImportedName | None:
     (('acme', 'models', 'Net', 'make'), ('acme', 'data', 'load'), None)
     """
     head, _, rest = name.partition(".")
-    for bound, found in _imports(file):
-        if bound == head:
-            return ImportedName((*found.parts, *filter(None, rest.split("."))), found.is_path)
-    return None
+    found = _imports_of(file).get(head)
+    return ImportedName((*found.parts, *filter(None, rest.split("."))), found.is_path) if found is not None else None
+
+
+@lru_cache(maxsize=256)
+def _imports_of(file: File) -> Mapping[str, ImportedName]:
+    """Return what each name stands for that an import binds; of several, the first counts.
+
+    One diagnosis asks some hundred times, and to walk a file of 300 lines takes 5 ms.
+    """
+    return dict(reversed([*_imports(file)]))
 
 
 def _imports(file: File) -> Iterator[tuple[str, ImportedName]]:
