@@ -1,4 +1,4 @@
-"""Progress of a repair, for display."""
+"""Progress of a repair, for display, and the time that steps take."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ from contextlib import contextmanager
 _LONGEST = 500  # bytes of a line that is kept
 _ENDS = re.compile(rb"[\r\n]+")  # a bar of progress returns to the start of its line
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+
+
+class StepTimes(dict[str, float]):
+    """The seconds of each step by its name, rounded to milliseconds."""
+
+    @contextmanager
+    def measure(self, step: str, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+        """Add the seconds by `clock` that the block takes to those of a step."""
+        began = clock()
+        try:
+            yield
+        finally:
+            self[step] = round(self.get(step, 0.0) + clock() - began, 3)
 
 
 class LastLine:

@@ -29,6 +29,7 @@ from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind, is_in_test
 from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, World
 from devfix.notes import Notes
+from devfix.progress import StepTimes
 from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.workspace import Repository
@@ -55,8 +56,8 @@ class Search:
     keeps_tensors: bool = True
     includes_handled: bool = True
     began: float = field(default_factory=time.monotonic)
-    seconds: dict[str, float] = field(default_factory=dict)
-    processor_seconds: dict[str, float] = field(default_factory=dict)
+    seconds: StepTimes = field(default_factory=StepTimes)
+    processor_seconds: StepTimes = field(default_factory=StepTimes)
     control: TestResults = field(default_factory=TestResults)
     lifted: TestResults = field(default_factory=TestResults)
     found: list[tuple[Cause, Suite]] = field(default_factory=list)
@@ -237,12 +238,8 @@ class Search:
 
     @contextmanager
     def _time_step(self, name: str) -> Iterator[None]:
-        began, used = time.monotonic(), self.runner.processor
-        try:
+        with self.seconds.measure(name), self.processor_seconds.measure(name, lambda: self.runner.processor):
             yield
-        finally:
-            _add(self.seconds, name, time.monotonic() - began)
-            _add(self.processor_seconds, name, self.runner.processor - used)
 
     def report(self, repository: Repository) -> FindReport:
         """Report what was found."""
@@ -275,10 +272,6 @@ class Search:
 def worlds_for(device: DeviceType, gpus: int) -> tuple[World, ...]:
     """Return the worlds in which tests are lifted: one GPU of a kind, and two where such a machine can have them."""
     return tuple(World("simulated", count, device=device) for count in range(1, min(gpus, device.most) + 1))
-
-
-def _add(seconds: dict[str, float], name: str, more: float) -> None:
-    seconds[name] = round(seconds.get(name, 0.0) + more, 3)
 
 
 def _stop_where_interrupted(done: PassResult) -> None:

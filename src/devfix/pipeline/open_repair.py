@@ -96,7 +96,7 @@ class OpenRepair:
             written = apply_changes(session.repository, self._files(), session.command_text)
             self.report = replace(self.report, applied=written)
         else:
-            with session.time_step("branch"):
+            with session.seconds.measure("branch"):
                 commits, name = _publish(session, self._search, self._options.branch)
             self.report = replace(self.report, branch=name, commits=tuple(commits))
         return self._add_times()
@@ -123,7 +123,7 @@ class OpenRepair:
             return ()
         states: list[dict[str, bytes]] = [{}, dict(session.files)] if session.files else [{}]
         session.progress("mapping the devices of modules")
-        with session.time_step("map"):
+        with session.seconds.measure("map"):
             return tuple(session.observer.run(session.world, files, device_map=True, totals=False) for files in states)
 
     def _files(self) -> dict[str, bytes]:
@@ -169,10 +169,10 @@ class OpenRepair:
         fault = (
             find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None
         )
-        with session.time_step("doubt"):
+        with session.seconds.measure("doubt"):
             session.notes.add(*confirmed_warnings(session, loop.rules, final))
         if self.is_kept:
-            with session.time_step("guard"):
+            with session.seconds.measure("guard"):
                 loop.repairs = add_regression_tests(session, loop.repairs, final.seconds)
         elif loop.fixes:
             count = f"{len(loop.fixes)} fix{'es' if len(loop.fixes) > 1 else ''}"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from devfix.fleet.jobs.artifact import read_artifact
@@ -15,6 +13,7 @@ from devfix.fleet.jobs.reading import Reading, read_result
 from devfix.fleet.records import Job, JobRecord, JobResult
 from devfix.model import JobOutcome
 from devfix.process import why_no_sandbox
+from devfix.progress import StepTimes
 from devfix.report.plain import one_line
 from devfix.workspace import CheckoutError, check_out_commit
 
@@ -25,18 +24,10 @@ _CHECKOUT = {"": JobOutcome.CLONE_FAILED, "time": JobOutcome.TIMED_OUT, "disk": 
 class _Steps:
     """The state of a job that runs."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: StepTimes = field(default_factory=StepTimes)
     python: Interpreter | None = None
     artifact: tuple[tuple[str, bytes], ...] = ()
     memory: int = 0
-
-    @contextmanager
-    def time_step(self, step: str) -> Iterator[None]:
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self.seconds[step] = round(time.monotonic() - began, 3)
 
 
 def run_job(job: Job, node: NodeFolders, name: str, devfix: str, attempts: int = 1) -> JobResult:
@@ -78,11 +69,11 @@ def _run(job: Job, node: NodeFolders, steps: _Steps, deadline: float) -> Reading
     with node.job(job.address) as folder:
         commands = Commands(job, folder, deadline)
         try:
-            with steps.time_step("clone"):
+            with steps.seconds.measure("clone"):
                 _check_out(job, node, folder, commands)
-            with steps.time_step("environment"):
+            with steps.seconds.measure("environment"):
                 steps.python = commands.environment()
-            with steps.time_step("run"):
+            with steps.seconds.measure("run"):
                 done = commands.program(steps.python)
         finally:
             steps.memory = commands.memory

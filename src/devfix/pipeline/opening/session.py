@@ -5,9 +5,7 @@ The packages that read source code are imported when they are first used, since 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -23,7 +21,7 @@ from devfix.execution.test_server import TestServer
 from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
 from devfix.notes import Notes
 from devfix.pipeline.opening.speculative_tests import SpeculativeTests
-from devfix.progress import Progress
+from devfix.progress import Progress, StepTimes
 from devfix.verification.requests import Request
 from devfix.workspace import Repository, Worktrees
 
@@ -55,7 +53,7 @@ class Session:
     command_text: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: StepTimes = field(default_factory=StepTimes)
     wants_tests: bool = False
     has_pytest: bool = False
     other_seconds: float = 0.0
@@ -151,15 +149,6 @@ class Session:
         """Return whether a new file may be created at a path: neither git nor --exclude excludes it."""
         excluded = any(fnmatch(path, glob) for glob in self.target.exclude)
         return not excluded and not self.repository.ignores(path)
-
-    @contextmanager
-    def time_step(self, step: str) -> Iterator[None]:
-        """Add the wall time of a step, in seconds, to `seconds`."""
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self.seconds[step] = round(self.seconds.get(step, 0.0) + time.monotonic() - began, 3)
 
     def diff(self) -> str:
         """Return all changes so far as a git diff."""

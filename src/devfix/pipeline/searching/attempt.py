@@ -71,7 +71,7 @@ class AttemptBuilder:
         if until is None or not (until.url or until.seconds):  # a server needs its port, and time must not be short
             limit = session.observer.limits.memory * JOBS  # of the warm process, in which most of them take place
             session.slots.widen(parallel_runs(run, session.slots.count, limit))
-        with session.time_step("look"), ThreadPoolExecutor(1) as pool:
+        with session.seconds.measure("look"), ThreadPoolExecutor(1) as pool:
             look = pool.submit(self._second_look, run)
             if expect is not None:
                 self._expect_first(run, worlds)
@@ -108,14 +108,14 @@ class AttemptBuilder:
             promising=promise,
         )
         session.progress("trying candidates" if diagnoses else "no rule knows this failure")
-        with session.time_step("verify"):
+        with session.seconds.measure("verify"):
             kept, rest = verifier.select_best(queue, diagnoses)
             patches.end()
             if not verifier.is_flaky and (kept is None or kept.verdict.outcome != "verified"):
                 extension = Extension(session, verifier, self.rules, diagnoses)
                 if better := extension.better(kept, rest):
                     kept, rest = better, [*filter(None, [kept]), *rest]
-        with session.time_step("list"):
+        with session.seconds.measure("list"):
             left = [*verifier.untried, *_within_time(patches)]
             untried = tuple(_never_run(kept, rest, left, rejected))
         session.notes.add(*verifier.flaky)

@@ -73,7 +73,7 @@ class Search:
             # With several commands it is not known yet which one is repaired, nor where runs are ended after steps.
             if len(self.session.commands) == 1 and not self.session.steps:
                 self._baseline_soon(CPU).add_done_callback(self._preload)
-            with self.session.time_step("observe"):
+            with self.session.seconds.measure("observe"):
                 first = self._first or first_run(self.session)
                 if first.world != CPU:
                     first = explain_hang(self.session, first, partial(self._baseline, CPU))
