@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from verdict_programs import project
+from waiting import HANGS
 
 import devfix
 from devfix.model import Outcome
@@ -62,10 +63,11 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("name", WAITING)
-def test_what_keeps_it_from_ending_is_repaired(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "limit"), [("a task", LIMIT), ("a thread", HANGS)])
+def test_what_keeps_it_from_ending_is_repaired(name: str, limit: float, tmp_path: Path) -> None:
+    """The time limit need not pass: a program that does nothing after the failure is ended before."""
     root = project(tmp_path, BEGIN + WAITING[name])
-    report = devfix.repair(root, run="python main.py", world="simulated", timeout=LIMIT, dry_run=True)
+    report = devfix.repair(root, run="python main.py", world="simulated", timeout=limit, dry_run=True)
     assert report.outcome == "repaired", (report.repairs, report.notes)
     assert "+    return (weight + torch.arange(3.0, device=weight.device) + bias).sum().item()" in report.diff
     assert any("after the failure the program does not end" in note for note in report.notes)

@@ -228,3 +228,13 @@ def test_the_processor_time_of_all_its_processes_is_counted() -> None:
     done = python(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {works!r}])\n{works}")
     assert done.exit_code == 0 and 0.6 <= done.processor < 30
     assert sh("sleep 0.5").processor < 0.5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc has the time for which a thread waited")
+def test_the_time_in_which_it_waits_for_a_core_is_counted() -> None:
+    works = "import time\nwhile time.process_time() < 1: pass"
+    one_core = "import os, subprocess, sys\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    script = f"{one_core}other = subprocess.Popen([sys.executable, '-c', {works!r}])\n{works}\nother.wait()"
+    command, limits = [sys.executable, "-c", script], ResourceLimits(processes=1000)
+    done = run(command, Path("/"), child_environment(), HANGS, limits)
+    assert done.exit_code == 0 and done.core_wait > 0.5

@@ -70,6 +70,7 @@ def read_run(
         signal=done.signal,
         ended=done.ended if outcome is not Outcome.UNOBSERVED else "",
         processor=done.processor,
+        core_wait=done.core_wait,
         memory=done.memory,
         unobserved=unseen,
         internal_errors=(

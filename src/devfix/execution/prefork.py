@@ -17,7 +17,7 @@ from devfix.execution.program_streams import closing_descriptors, drain
 from devfix.notebooks import HOST
 from devfix.process import Completed, ResourceLimits, SupervisedProcess
 from devfix.process.output_buffer import BoundedOutput
-from devfix.process.running import Hear, signal_name
+from devfix.process.running import Cancellation, Hear, signal_name
 
 _SERVER = Path(__file__).parents[1] / "probe" / "prefork" / "server.py"
 _START_SECONDS, _GRACE = 600.0, 60.0
@@ -125,7 +125,7 @@ class PreforkServer:
         timeout: float,
         output_limit: int = 0,
         hear: Hear | None = None,
-        cancelled: threading.Event | None = None,
+        cancelled: Cancellation | None = None,
         children: PreforkServer | None = None,
     ) -> Completed:
         """Run `python words` in `cwd` with exactly this environment, for at most `timeout` seconds.
@@ -239,7 +239,7 @@ class PreforkServer:
         timeout: float,
         limit: int,
         hear: Hear | None,
-        cancelled: threading.Event | None,
+        cancelled: Cancellation | None,
     ) -> Completed:
         began, status = time.monotonic(), BoundedOutput(10_000)
         captures = {out: BoundedOutput(limit), err: BoundedOutput(limit), ours.fileno(): status}

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import selectors
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from devfix.process.end_watch import LOOK
 from devfix.process.output_buffer import BoundedOutput
-from devfix.process.running import Hear
+from devfix.process.running import Cancellation, Hear
 
 
 def drain(
     captures: Mapping[int, BoundedOutput],
     deadline: float,
     heard: Mapping[int, Hear] | None = None,
-    cancelled: threading.Event | None = None,
+    cancelled: Cancellation | None = None,
 ) -> bool:
     """Read until all streams are closed; return False if the deadline passes first, or the run is `cancelled`."""
     with selectors.DefaultSelector() as selector:

@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from typing import Any, Protocol
 
 from devfix.execution.outcome import read_run
@@ -17,11 +16,12 @@ from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_
 from devfix.execution.pytest_plugin import with_plugin
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
+from devfix.execution.standstill import StandstillWatch
 from devfix.execution.unobserved import find_unobserved
 from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
 from devfix.process import Completed, ResourceLimits, Sandbox, child_environment, run
 from devfix.process.native import compile_for
-from devfix.process.running import Hear
+from devfix.process.running import Cancellation, Hear
 from devfix.process.tempdirs import temporary_folder
 from devfix.progress import Progress
 from devfix.trace import read_all
@@ -71,6 +71,7 @@ class TracedRunner:
         """
         self.include_handled = include_handled
         self.hangs = False  # a device failure is what keeps the program from ending
+        self.idle_limit: float | None = None  # seconds, after which a run that stands still after a failure is ended
         self.scratch = scratch
         self.sandboxed = sandboxed
         self.limits = limits or ResourceLimits()
@@ -131,7 +132,7 @@ class TracedRunner:
                 sandbox = self._sandbox(world, [tree.path, traces, temporary], overlays)
                 mark = traces / STEPS_MARK if reach.steps else None
                 hear = line.hear if line is not None else None
-                cancelled = ahead.cancelled if ahead is not None else None
+                cancelled = StandstillWatch(traces, lambda: self.idle_limit, ahead.cancelled if ahead else None)
                 done = self._start(tree.path, environment, fresh, sandbox, mark, hear, cancelled)
                 read, problem = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
@@ -170,7 +171,7 @@ class TracedRunner:
         sandbox: Sandbox | None,
         mark: Path | None,
         hear: Hear | None,
-        cancelled: Event | None,
+        cancelled: Cancellation,
     ) -> Completed:
         cwd = tree / self.target.subfolder
         command = self.target.command

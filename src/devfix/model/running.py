@@ -116,7 +116,8 @@ class Run:
     program asked for if the world has fewer, else 0; `gpus_listed` of them by `CUDA_VISIBLE_DEVICES`. `ended` says what
     a program had done that devfix ended, as was requested: it is clean if nothing failed until then. `obstacle` is what
     the program lacks on this machine, if known. `processor` counts the seconds of processor time that the program took,
-    and `memory` the most bytes; 0 if unknown, as in a warm process. `imported` names the modules of other packages that
+    `core_wait` those for which it waited for a core that others had, and `memory` the most bytes; 0 if unknown, as in a
+    warm process. `imported` names the modules of other packages that
     it imported, in their order; none if it changed its environment.
     """
 
@@ -147,6 +148,7 @@ class Run:
     obstacle: Obstacle | None = None
     ended: str = ""
     processor: float = 0.0
+    core_wait: float = 0.0
     memory: int = 0
 
     @property

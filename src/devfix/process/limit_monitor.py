@@ -26,12 +26,16 @@ def set_limits(file_size: int) -> None:
 
 
 class LimitMonitor:
-    """Checks whether a program keeps its limits; 0 stands for no limit. `peak` is the most memory seen, in bytes."""
+    """Checks whether a program keeps its limits; 0 stands for no limit.
+
+    `peak` is the most memory seen, in bytes, and `core_wait` the seconds for which main threads were kept from a core.
+    """
 
     def __init__(self, limits: str) -> None:
         """Parse "MEMORY,PROCESSES,FILE_SIZE,RESERVE,DISK", numbers of bytes except the second."""
         self.memory, self.processes, self.file_size, reserve, self.disk = map(int, limits.split(","))
         self.peak = 0
+        self._core_waits: dict[int, int] = {}  # by process, in nanoseconds
         self._folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)  # the program may remove or rename it
         self.reserve = reserve if self._free() > reserve else 0  # not if the disk was full before
         self.next = self._next_disk = time.monotonic() + PERIOD
@@ -42,6 +46,11 @@ class LimitMonitor:
         return max(0.0, self.next - time.monotonic()) if self._is_limited else None
 
     @property
+    def core_wait(self) -> float:
+        """The seconds for which the main threads of all processes could have run, and had no core."""
+        return sum(self._core_waits.values()) / 1e9
+
+    @property
     def _is_limited(self) -> bool:
         return bool(self.memory or self.processes or self.reserve or self.disk)
 
@@ -49,6 +58,7 @@ class LimitMonitor:
         """Return which limit a program (its process ids) has exceeded, its kind first; "" for none."""
         began = time.monotonic()
         said = self._look(pids)
+        self._core_waits.update(filter(None, map(_core_wait, pids)))
         # If a check takes long (thousands of processes), checks are rarer: at most a twentieth of the time.
         self.next = time.monotonic() + max(PERIOD, 20 * (time.monotonic() - began))
         return said
@@ -110,6 +120,13 @@ def _own_share(pid: int) -> int:
             if line.startswith(b"Pss_Anon:"):
                 return int(line.split()[1]) * 1024
     return _private(pid)
+
+
+def _core_wait(pid: int) -> tuple[int, int] | None:
+    """Return a process, and the nanoseconds for which its main thread waited for a core; None if unknown."""
+    with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/schedstat", "rb") as file:
+        return pid, int(file.read().split()[1])
+    return None
 
 
 def _size(number: int) -> str:

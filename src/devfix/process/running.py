@@ -11,12 +11,11 @@ import os
 import selectors
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from devfix.model.until import Until
 from devfix.process.end_watch import LOOK, EndWatch
@@ -26,6 +25,14 @@ from devfix.process.supervised import GRACE, SupervisedProcess
 
 Hear = Callable[[int, bytes], None]
 """Called with a stream and what the program has printed on it."""
+
+
+class Cancellation(Protocol):
+    """What says whether a program is to be killed, as an event does; it is asked ten times a second."""
+
+    def is_set(self) -> bool:
+        """Return whether it is."""
+
 
 PLAIN = ResourceLimits()  # for what devfix itself starts
 
@@ -52,7 +59,8 @@ class Completed:
     and `truncated` is true. `with_torch` has the processes that loaded torch, if the environment requests a probe.
     `ended` says what the program had done when it was ended as requested, `failed_requests` which requests failed.
     `limit` is the limit for which it was ended, `memory` the most bytes that its processes took, 0 without a limit on
-    them, and `processor` the seconds of processor time that they took, 0 if unknown.
+    them, and `processor` the seconds of processor time that they took, 0 if unknown. `core_wait` counts the seconds for
+    which their main threads waited for a core that others had, where `limits` have the program watched.
     """
 
     exit_code: int | None
@@ -69,6 +77,7 @@ class Completed:
     limit: LimitKind | None = None
     memory: int = 0
     processor: float = 0.0
+    core_wait: float = 0.0
 
 
 def run(
@@ -82,7 +91,7 @@ def run(
     until: Until | None = None,
     mark: Path | None = None,
     hear: Hear | None = None,
-    cancelled: threading.Event | None = None,
+    cancelled: Cancellation | None = None,
 ) -> Completed:
     """Run a command to its end, or for `timeout` seconds. Never raises because of what the program does.
 
@@ -129,6 +138,7 @@ def run(
         limit=end.limit,
         memory=end.memory,
         processor=end.processor,
+        core_wait=end.core_wait,
     )
     if watch is not None and is_ended:
         return replace(done, ended=watch.why, failed_requests=tuple(watch.failed))
@@ -149,7 +159,7 @@ def _drain(
     deadline: float,
     watch: EndWatch | None = None,
     hear: Hear | None = None,
-    cancelled: threading.Event | None = None,
+    cancelled: Cancellation | None = None,
 ) -> bool:
     """Read until all three streams are closed.
 
@@ -188,10 +198,12 @@ class _End(NamedTuple):
     limit: LimitKind | None
     memory: int
     processor: float
+    core_wait: float
 
 
 def _ending(status: str) -> _End:
-    code, name, seconds, problem, limit, memory, processor = None, "", None, [], None, 0, 0.0
+    code, name, seconds, problem, limit, memory = None, "", None, [], None, 0
+    times = dict[str, float]()
     for line in status.splitlines():
         word, _, rest = line.partition(" ")
         if word == "torch":
@@ -202,8 +214,8 @@ def _ending(status: str) -> _End:
         if word == "memory":
             memory = int(rest)
             continue
-        if word == "processor":
-            processor = float(rest)
+        if word in ("processor", "core-wait"):
+            times[word] = float(rest)
             continue
         number, _, wall = rest.partition(" ")
         if word == "limit":
@@ -216,7 +228,9 @@ def _ending(status: str) -> _End:
             code = int(number)
         else:
             name = signal_name(int(number))
-    return _End(code, name, seconds, "; ".join(problem), limit, memory, processor)
+    return _End(
+        code, name, seconds, "; ".join(problem), limit, memory, times.get("processor", 0.0), times.get("core-wait", 0.0)
+    )
 
 
 def _with_torch(status: str) -> Iterator[TorchProcess]:

@@ -127,6 +127,7 @@ def keep(life: int, status: int, limits: str, protected: list[str], written: str
         largest = used.ru_maxrss * 1024  # between two checks, of one process
         report(status, [f"memory {max(watch.peak, min(largest, watch.memory))}\n".encode()])
     report(status, [f"processor {used.ru_utime + used.ru_stime:.6f}\n".encode()])
+    report(status, [f"core-wait {watch.core_wait:.6f}\n".encode()])
     if program in ended:
         report(status, [f"{describe_status(ended[program])} {time.monotonic() - began:.6f}\n".encode()])
     if left := process_tree.sweep(program, ended):

@@ -17,13 +17,14 @@ def parallel_runs(run: Run, usual: int, limit: int = 0) -> int:
     """Return how many runs like this one the machine has cores and memory for, `usual` at least.
 
     `limit` is the most bytes that all of them may take, 0 for no limit. A program that waits, or loads data, leaves its
-    core to others; where others keep the cores busy, it only seems to wait. A world with real GPUs is not filled with
-    more, since the memory of GPUs is not measured; nor is one whose use of memory is unknown.
+    core to others, also where others keep the cores busy: what it waited for a core is what it would have taken of one.
+    A world with real GPUs is not filled with more, since the memory of GPUs is not measured; nor is one whose use of
+    memory is unknown.
     """
     if run.world.kind == "real" or run.seconds < _LEAST or not run.processor or not run.memory:
         return usual
-    share = max(run.processor / run.seconds, 0.01)
-    by_cores = math.floor(idle_cores(usual) / share)
+    share = max((run.processor + run.core_wait) / run.seconds, 0.01)
+    by_cores = math.floor(cores() / share)
     free = available_memory() // _SPARE
     memory = min(free, limit) if limit else free
     return max(usual, min(MOST, by_cores, memory // run.memory))
@@ -32,19 +33,6 @@ def parallel_runs(run: Run, usual: int, limit: int = 0) -> int:
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def idle_cores(own: int) -> float:
-    """Return how many of these cores the other processes of the machine leave idle, of which `own` are of devfix.
-
-    The load of the last minute is that of all cores. A program that waits for a core takes as little time of it as one
-    that waits for data: with twenty other processes on two cores, eight runs of a program were begun at once.
-    """
-    try:
-        others = max(0.0, os.getloadavg()[0] - own)
-    except (AttributeError, OSError):  # Windows; not known
-        return cores()
-    return cores() * max(0.0, 1.0 - others / (os.cpu_count() or 1))
 
 
 def available_memory() -> int:

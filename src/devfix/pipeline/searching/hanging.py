@@ -9,6 +9,13 @@ from devfix.model import Outcome, Run
 from devfix.pipeline.opening.session import Session
 
 _LEAST, _TIMES = 60.0, 10  # the new time limit: seconds, and runs without a GPU
+_LEAST_IDLE, _TIMES_IDLE = 30.0, 5  # the same for a program that waits and does nothing
+
+
+def limit_idle_runs(session: Session, without_gpu: Run) -> None:
+    """End runs sooner that wait for ever after a device failure, if the program ends well without a GPU."""
+    if without_gpu.outcome is Outcome.CLEAN:
+        session.observer.idle_limit = max(_LEAST_IDLE, _TIMES_IDLE * without_gpu.seconds)
 
 
 def explain_hang(session: Session, run: Run, without_gpu: Callable[[], Run]) -> Run:

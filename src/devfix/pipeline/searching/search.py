@@ -13,7 +13,7 @@ from devfix.pipeline.opening.session import Session
 from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.searching.attempt import Attempt, AttemptBuilder
 from devfix.pipeline.searching.choices import Choice
-from devfix.pipeline.searching.hanging import explain_hang
+from devfix.pipeline.searching.hanging import explain_hang, limit_idle_runs
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
@@ -72,7 +72,7 @@ class Search:
             self._pool = pool
             # With several commands it is not known yet which one is repaired, nor where runs are ended after steps.
             if len(self.session.commands) == 1 and not self.session.steps:
-                self._baseline_soon(CPU).add_done_callback(self._preload)
+                self._baseline_soon(CPU).add_done_callback(self._learn)
             with self.session.seconds.measure("observe"):
                 first = self._first or first_run(self.session)
                 if first.world != CPU:
@@ -89,10 +89,11 @@ class Search:
                 self._note_failure_without_gpu(self._baseline(CPU))
             return final
 
-    def _preload(self, baseline: Future[Run]) -> None:
-        """Have the warm process import what a run that ended before the first one has imported."""
+    def _learn(self, baseline: Future[Run]) -> None:
+        """Use what a run without a GPU shows, while the first run mostly takes longer: its imports, and its time."""
         if not baseline.cancelled() and baseline.exception() is None:
             self.session.preload(baseline.result())
+            limit_idle_runs(self.session, baseline.result())
 
     def _repeat_unfinished(self, final: Run) -> None:
         """Run fixes that leave another failure in a fresh process; where it ends otherwise, reject all of them.
