@@ -27,7 +27,7 @@ class StandstillWatch:
         """Count the time from here."""
         self._traces, self._limit, self._cancelled, self._idle = traces, limit, cancelled, idle
         self._began = self._looked = time.monotonic()
-        self._idle_since: tuple[float, float] | None = None  # the time, and the processor time then
+        self._idle_since: tuple[float, float] | None = None  # the time, and the work done by then
 
     def is_set(self) -> bool:
         """Return whether the run is to be ended."""
@@ -40,7 +40,7 @@ class StandstillWatch:
         return self._is_idle(now) and now - self._began >= limit and self._has_failed()
 
     def _is_idle(self, now: float) -> bool:
-        used = sum(_processor_seconds(int(path.stem)) for path in self._traces.glob("*.begun") if path.stem.isdigit())
+        used = sum(_seconds_of_work(int(path.stem)) for path in self._traces.glob("*.begun") if path.stem.isdigit())
         if self._idle_since is None or used < self._idle_since[1]:
             self._idle_since = (now, used)
         since, before = self._idle_since
@@ -61,10 +61,11 @@ class StandstillWatch:
         return False
 
 
-def _processor_seconds(pid: int) -> float:
-    """Return what a process has used; 0 if it has ended."""
+def _seconds_of_work(pid: int) -> float:
+    """Return for how long a process has worked, or could have if a core had been free; 0 if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        waited = Path(f"/proc/{pid}/schedstat").read_bytes().split()[1]
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + int(waited) / 1e9
     except (OSError, ValueError, IndexError):
         return 0.0

@@ -28,7 +28,7 @@ Hear = Callable[[int, bytes], None]
 
 
 class Cancellation(Protocol):
-    """What says whether a program is to be killed, as an event does; it is asked ten times a second."""
+    """Says whether a program is to be killed, as an event does; it is asked ten times a second."""
 
     def is_set(self) -> bool:
         """Return whether it is."""
