@@ -7,7 +7,7 @@ import pytest
 from mismatch_factory import main
 
 from devfix.sdk import outside_loops
-from devfix.sdk.fixes.attribute_copy import assign_locally
+from devfix.sdk.fixes.moved_once import assign_locally
 from devfix.source import File
 from devfix.source.queries.writes import is_alone, is_written, is_written_below, what_is_written
 

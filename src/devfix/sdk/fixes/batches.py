@@ -10,10 +10,10 @@ import libcst as cst
 
 from devfix.model import Diagnosis, Safety, ScopeVariable
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.attribute_copy import assign_locally
 from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.fields import ALONE, move_fields
+from devfix.sdk.fixes.moved_once import assign_locally
 from devfix.sdk.trace.operands import blamed_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name

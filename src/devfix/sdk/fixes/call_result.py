@@ -12,6 +12,7 @@ import libcst as cst
 from devfix.model import Diagnosis, is_in_place
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.flows import SAME_EVERYWHERE, is_on_device
 from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_operand
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalize
@@ -22,7 +23,6 @@ from devfix.source.queries.reading import assignments, is_read
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
 KEY = re.compile(r"""\[(["'])([^\W\d]\w*)\1\]""")
-SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 
 
 def move_assigned(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
@@ -113,19 +113,6 @@ def is_keyed(file: File, node: cst.CSTNode, text: str) -> bool:
         and len(node.slice) == 1
         and isinstance(index := node.slice[0].slice, cst.Index)
         and any(isinstance(each, cst.Name | cst.Minus) for each in file.within(index.value))
-    )
-
-
-def is_on_device(file: File, node: cst.BaseExpression) -> bool:
-    """Return whether a use depends on tensor data rather than metadata (len, type, shape)."""
-    parent = file.parent(node)
-    if isinstance(parent, cst.Attribute):
-        return parent.attr.value not in SAME_EVERYWHERE
-    if isinstance(parent, cst.Arg):
-        call = file.parent(parent)
-        return not (isinstance(call, cst.Call) and last_name(call.func) in SAME_EVERYWHERE)
-    return not isinstance(parent, cst.Comparison) or not any(
-        isinstance(each.operator, cst.Is | cst.IsNot) for each in parent.comparisons
     )
 
 

@@ -9,10 +9,11 @@ import libcst as cst
 
 from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
-from devfix.sdk.fixes.attribute_copy import assign_locally
-from devfix.sdk.fixes.call_result import called_operand, is_on_device, is_written_on, move_at, occurrences
+from devfix.sdk.fixes.call_result import called_operand, is_written_on, move_at, occurrences
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.factories import FACTORIES
+from devfix.sdk.fixes.moved_once import assign_locally, move_at_entry
+from devfix.sdk.trace.flows import is_on_device
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
@@ -41,6 +42,7 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
     root = file.root_at(site.place) if file else None
     if file is None or root is None:
         return
+    yield from move_at_entry(diagnosis, site, source)
     written, beside = is_written_to(diagnosis.failure, blamed_operand(diagnosis)), _elements_beside(diagnosis, site)
     named = [text for text in site.expressions if occurrences(file, root, text)]
     # What meets the result of a call is surely where that is wanted; what an object declares need not be.
@@ -219,6 +221,10 @@ def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterato
         return
     if site.kind == "returned" and _is_unmovable(file, calls[0], source):
         return
+    running = frame_of(diagnosis.failure, site.place) if site.kind == "derived" else None
+    for each in fix_sites(diagnosis) if running is not None else ():
+        if each.frame == running:
+            yield from move_at_entry(diagnosis, each, source)
     for anchor in device_expressions(diagnosis, site, file):
         before = _move_receiver(file, calls[0], anchor) if site.kind == "derived" else None
         yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)

@@ -80,6 +80,22 @@ def is_local(function: cst.FunctionDef, name: str) -> bool:
     return name in _parameters(function) or bool(_bindings(function, name))
 
 
+def is_bound_between(file: File, first: cst.CSTNode, last: cst.CSTNode, name: str) -> bool:
+    """Return whether a name is bound between two statements, in the first of them, or anywhere in a loop around it.
+
+    >>> file = File("m.py", b"def f(x):\\n    a = x + 1\\n    x = b = 2\\n    b = x\\n")
+    >>> lines = file.module.body[0].body.body
+    >>> [is_bound_between(file, lines[0], lines[2], name) for name in ("a", "b", "x", "c")]
+    [True, True, True, False]
+    """
+    around = {id(each) for each in file.loops_around(first)}
+    return any(
+        file.line_of(first) <= file.line_of(each) < file.line_of(last)
+        or any(id(loop) in around for loop in file.loops_around(each))
+        for each in _bindings(file.function_of(first) or file.module, name)
+    )
+
+
 def is_left_by_loop(file: File, node: cst.CSTNode, name: str) -> bool:
     """Return whether a name is a variable of loops alone that ended before a node: without a turn it is unbound.
 

@@ -165,6 +165,13 @@ class Repository:
                 if isinstance(node, cst.Call) and found.is_same(self._callee_of(file, node, name, holder)):
                     yield file, node
 
+    def callee(self, file: File, call: cst.Call) -> Definition | None:
+        """Return the function or method that a call runs, as far as the repository tells; None for a class."""
+        func = call.func
+        method = self._method_on(file, func.value, func.attr.value) if isinstance(func, cst.Attribute) else None
+        found = method or self.resolve(file, func)
+        return found if found is not None and isinstance(found.node, cst.FunctionDef) else None
+
     def classes(self, name: str) -> list[Definition]:
         """Return the classes with a name, in whichever file of the repository.
 
