@@ -19,6 +19,7 @@ from devfix.sdk import (
     last_name,
     match,
     method_call_on,
+    pass_device_to_creator,
     receiver,
 )
 
@@ -72,13 +73,25 @@ class FactoryWithoutDevice(CreationRule):
         return self.confidence if any(map(_is_trained, sites)) else super().rate(ctx)
 
     def fix(self, ctx: Context, site: Site) -> Changes:
-        """Name the device; for what a module holds, only if the constructor has a parameter for it."""
+        """Name the device; for what a module holds, only if the constructor has a parameter for it.
+
+        What was drawn with the tensor as a parameter is moved instead: each device draws other numbers.
+        """
+        yield from _move_drawn(ctx)
         if not ctx.is_held or site.device_parameter(ctx.target_device):
             yield from site.add_device()
         if not ctx.is_held and site.call(*FACTORIES) is None and not _is_part(site):
             yield from site.move_result()
         if not ctx.is_held:
-            yield from _pass_device(ctx, site)
+            yield from pass_device_to_creator(ctx, site)
+
+
+def _move_drawn(ctx: Context) -> Changes:
+    """Yield changes that move the numbers that were drawn with what the factory created: `bernoulli(full(…))`."""
+    drawn = [each for each in ctx.operand.history[1:] if each.kind == "random" and "dropout" not in each.op]
+    for event in drawn[-1:]:
+        site = ctx.site_at(event.owned_place, "derived")
+        yield from site.move_result() if site is not None else ()
 
 
 def _is_moved_in_parts(ctx: Context) -> bool:
@@ -100,7 +113,7 @@ def _is_of_several(ctx: Context, site: Site) -> bool:
     Where one of them moves what it gets, that is left to the callers.
     """
     function = site.function
-    if function is None or site.is_in_constructor or not any(True for _ in _pass_device(ctx, site)):
+    if function is None or site.is_in_constructor or not any(True for _ in pass_device_to_creator(ctx, site)):
         return False
     calls = [*islice(ctx.repository.callers(Definition(site.file, function)), MOST)]
     return len(calls) > 1 and not any(_is_moved(*each) for each in calls)
@@ -128,15 +141,3 @@ def _is_trained(site: Site) -> bool:
     call = site.call(*FACTORIES)
     is_marked = match(method_call_on(site.file, call), "$_.requires_grad_($$$)") is not None
     return is_marked or match(call, "$_($$$, requires_grad=True, $$$)") is not None
-
-
-def _pass_device(ctx: Context, site: Site) -> Changes:
-    """Yield changes that give the function a parameter for the device, which the call that ran passes."""
-    found = ctx.device_sources()
-    if found and found[0].parameter:  # which an earlier change has added for another call
-        yield from ctx.rename_device(found)
-        return
-    function, call, event = site.function, site.call(*FACTORIES), ctx.creation
-    outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None
-    if function is not None and call is not None and outer is not None:
-        yield from outer.pass_device(Definition(site.file, function), [call], f"`{last_name(call.func)}(…)`")

@@ -2,26 +2,41 @@
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, ModuleRule, Safety, Site, assignments, match, move_to, with_safety
+from devfix.sdk import (
+    Changes,
+    Context,
+    ModuleRule,
+    Safety,
+    ScopeVariable,
+    Site,
+    assignments,
+    match,
+    move_to,
+    pass_device_to_creator,
+    with_safety,
+)
 
 
 class ModuleCreatedLate(ModuleRule):
     """Moves the new module where it is created, passes a device to a parameter's tensor, or moves the whole again."""
 
     def explain(self, ctx: Context) -> str:
-        """Report a parameter or buffer of a module whose other tensors are on another device: the move came before."""
+        """Report a parameter or buffer of a module that was moved before, or whose other tensors are elsewhere."""
         for owner, root in ctx.root_modules():
+            late = owner.expression if owner.expression != owner.root else f"{owner.expression}.{owner.attribute}"
+            created = f"it was created after `{owner.root}` was moved."
             if root.device == "mixed":
-                late = owner.expression if owner.expression != owner.root else f"{owner.expression}.{owner.attribute}"
-                return (
-                    f"`{late}` is on {ctx.operand.device} while other parts of `{owner.root}` are on {ctx.peer.device}:"
-                    f" it was created after `{owner.root}` was moved."
-                )
+                others = f"while other parts of `{owner.root}` are on {ctx.peer.device}"
+                return f"`{late}` is on {ctx.operand.device} {others}: {created}"
+            if _is_newer(ctx, root):
+                moved = f"`{owner.root}` was moved to {ctx.peer.device}"
+                return f"`{late}` is on {ctx.operand.device}, and {moved}: {created}"
         return ""
 
     def fix(self, ctx: Context) -> Changes:
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
-        late = ctx.misplaced_module()
+        is_newer = any(_is_newer(ctx, root) for _, root in ctx.root_modules())
+        late = ctx.misplaced_module() if not is_newer else None
         if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
             yield from whole
             return
@@ -38,7 +53,14 @@ class ModuleCreatedLate(ModuleRule):
                 is_sure = site.kind == "creation" and (late is None or contained)
                 changes = changes or list(site.move_result())
                 yield from changes if is_sure else with_safety(changes, Safety.UNSURE)
+                yield from pass_device_to_creator(ctx, site) if not changes else ()
         yield from _move_whole(ctx)
+
+
+def _is_newer(ctx: Context, root: ScopeVariable) -> bool:
+    """Return whether all of a module's tensors replaced others, or came to none, after it was moved."""
+    is_moved = any(each.device == ctx.peer.device for each in root.transfers)
+    return is_moved and root.device == ctx.operand.device and not ctx.operand.transfers
 
 
 def _has_others(ctx: Context) -> bool:

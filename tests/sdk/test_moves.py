@@ -293,3 +293,11 @@ def test_what_a_call_returns_goes_to_a_plain_device_before_that_of_a_part_of_a_m
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
     found = [after(each) for each in move_argument(diagnosis, use_site(diagnosis), source)]
     assert [code.replace("cat(xs)", f"cat(xs).to({each})") for each in ("device", "net.bias.device")] == found[:2]
+
+
+@pytest.mark.parametrize(("decorator", "is_moved"), [("    @property\n", True), ("", False)])
+def test_a_property_that_computes_the_operand_is_moved_where_it_is_read(decorator: str, is_moved: bool) -> None:
+    kept = f"{decorator}    def bias(self):\n        return self._bias\n"
+    code = f"class A:\n{kept}\n    def f(self, x):\n        return x + self.bias\n"
+    found = moved(code, "x + self.bias", "self._bias", function="A.f")
+    assert found == ([code.replace("x + self.bias", "x + self.bias.to(x.device)")] if is_moved else [])

@@ -12,6 +12,7 @@ from devfix.verification.candidate import (
     copies_in_loop,
     diversify,
     is_not_better_than,
+    is_stronger,
     mark_superseded,
     reject,
     where,
@@ -32,6 +33,18 @@ def test_fewer_copies_are_better_where_the_evidence_is_as_good() -> None:
     assert not is_not_better_than(candidate(copies=2), candidate(copies=3))
     assert is_not_better_than(candidate(copies=2, rank=(2, 0)), candidate(copies=3, rank=(1, 5)))
     assert not is_not_better_than(candidate(copies=2, rank=(1, 9)), candidate(copies=3, rank=(1, 5)))
+
+
+def test_better_evidence_counts_for_nothing_where_the_devices_are_only_exchanged() -> None:
+    before = failure(3, 1, 10)
+    turned = replace(
+        before,
+        operands=tuple(replace(each, device={"cpu": "cuda:0"}.get(each.device, "cpu")) for each in before.operands),
+    )
+    held, strong = candidate(rank=(2, 0)), candidate("progressed", rank=(1, 0))
+    assert is_stronger(strong, held, before) and not is_stronger(held, strong, before)
+    again = replace(strong, run=replace(strong.run, failure=turned), patch=replace(strong.patch, edits=()))
+    assert not is_stronger(again, held, before)
 
 
 def test_an_unsure_change_is_not_better_than_a_safe_one_for_fewer_copies() -> None:

@@ -9,7 +9,14 @@ from verifier_cases import failure
 from waiting import little_work
 
 from devfix.model import Edit, Event, Failure, Frame, Operand, Outcome, Run, SourceLocation, World
-from devfix.verification.edit_map import blocks, fails_in_edits, has_same_root_cause, is_edited, location_before
+from devfix.verification.edit_map import (
+    blocks,
+    fails_in_edits,
+    has_same_root_cause,
+    is_edited,
+    is_turned_round,
+    location_before,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -205,3 +212,16 @@ def test_a_run_that_fails_in_an_edited_line_by_its_own_fails_by_the_edit() -> No
         replace(run, failure=replace(broken, frames=(Frame(SourceLocation("m.py", 3, "f")),))), [edit]
     )
     assert not fails_in_edits(replace(run, outcome=Outcome.FAILED), [edit])
+
+
+def test_devices_that_are_exchanged_where_it_failed() -> None:
+    def met(first: str, second: str, line: int = 3) -> Failure:
+        plain = fails(CREATION, place=at(line, 4, 20))
+        return replace(plain, operands=(Operand("self", first), Operand("other", second)))
+
+    before = met("cuda:0", "cpu")
+    assert is_turned_round(before, met("cpu", "cuda:0"), [])
+    assert not is_turned_round(before, met("cuda:0", "cpu"), []), "nothing has changed"
+    assert not is_turned_round(before, met("cuda:0", "cuda:0"), []), "another operand is wrong"
+    assert not is_turned_round(before, met("cpu", "cuda:0", line=4), []), "another expression"
+    assert not is_turned_round(before, met("cuda:1", "cuda:0"), []) and not is_turned_round(before, None, [])

@@ -27,7 +27,14 @@ from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.parameters import add_parameter
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
-from devfix.sdk.rules.families import CreationRule, DeviceSourceRule, EvidenceRule, ModuleRule, SourceRule
+from devfix.sdk.rules.families import (
+    CreationRule,
+    DeviceSourceRule,
+    EvidenceRule,
+    ModuleRule,
+    SourceRule,
+    pass_device_to_creator,
+)
 from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import CallSite, Site
@@ -204,6 +211,7 @@ __all__ = [
     "owned_places",
     "parameter_nodes",
     "parameters",
+    "pass_device_to_creator",
     "passed_in",
     "preserves_data",
     "reads_of",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from devfix.model import Failure, Patch, Run, Safety, Verdict, VerdictOutcome
-from devfix.verification.edit_map import is_edited
+from devfix.verification.edit_map import is_edited, is_turned_round
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,12 @@ def is_not_better_than(candidate: CandidateResult, held: CandidateResult) -> boo
     is_weaker = candidate.patch.rank[:1] > held.patch.rank[:1]
     is_doubtful = candidate.patch.safety is Safety.UNSURE and held.patch.safety is Safety.SAFE
     return candidate.run.copies >= held.run.copies or is_weaker or is_doubtful
+
+
+def is_stronger(further: CandidateResult, held: CandidateResult, before: Failure | None) -> bool:
+    """Return whether a candidate that leads to another failure has better evidence than the verified one."""
+    is_back = is_turned_round(before, further.run.failure, further.patch.edits)
+    return further.patch.rank[:1] < held.patch.rank[:1] and not is_back
 
 
 def reject(candidate: CandidateResult, reason: str, outcome: VerdictOutcome = "superseded") -> CandidateResult:

@@ -122,6 +122,19 @@ def involves_moved_tensor(after: Failure, edits: Iterable[Edit]) -> bool:
     return any(place is not None and is_edited(place, edits) for place in places)
 
 
+def is_turned_round(before: Failure | None, after: Failure | None, edits: Iterable[Edit]) -> bool:
+    """Return whether the expression that failed fails again, with the devices of its operands exchanged.
+
+    What it meets is now on one device and now on another one, so that no place is right in which a tensor stays.
+    """
+    if before is None or after is None or before.at is None or after.at is None:
+        return False
+    devices = {each.argument: each.device for each in before.operands}
+    changed = {(devices.get(each.argument, each.device), each.device) for each in after.operands}
+    exchanged = any(one != other and (other, one) in changed for one, other in changed)
+    return exchanged and _same(before.at, location_before(after.at, edits))
+
+
 def _path(operand: Operand, failure: Failure) -> list[Event]:
     """Return the events of an operand before the failing expression, which itself may view or cast it."""
     events = list(operand.history)

@@ -14,6 +14,7 @@ from devfix.verification.candidate import (
     diversify,
     is_not_better_than,
     is_settled,
+    is_stronger,
     mark_superseded,
     reject,
 )
@@ -84,9 +85,8 @@ class Verifier:
     ) -> tuple[CandidateResult | None, list[CandidateResult]]:
         """Return the candidate to keep, and the rejected ones.
 
-        The first candidate that is verified in every world is kept. If its edit copies in a loop, or moves more than
-        the tensor that failed, a later one with fewer copies is preferred. If none is verified, or only one of weaker
-        evidence, the first that reaches a failure with another cause is kept.
+        The first that is verified in every world is kept, or a later one with fewer copies if it copies in a loop or
+        moves more than what failed. Else, or if its evidence is weaker, the first that leads to another cause is kept.
         """
         held: CandidateResult | None = None
         candidates, further = list[CandidateResult](), list[CandidateResult]()
@@ -121,7 +121,7 @@ class Verifier:
                 if self.is_flaky or (held is not None and is_settled(held)):
                     break
             self.expect(())
-            stronger = [each for each in further if held is None or each.patch.rank[:1] < held.patch.rank[:1]]
+            stronger = [each for each in further if held is None or is_stronger(each, held, self.before.failure)]
             if stronger and not self.is_flaky:
                 held = self._best_progress(stronger, pool, candidates) or held
         if held is not None and held.verdict.outcome == "verified":

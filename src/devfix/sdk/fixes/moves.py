@@ -51,7 +51,7 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
         {f"{held.expression}.device" for held in peer.names if held.frame == site.frame} if peer is not None else set()
     )
     own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == site.frame}
-    unnamed = [] if own_names & set(named) else called_operand(diagnosis, site, file, root)
+    unnamed = [] if own_names & set(named) else called_operand(diagnosis, site, file, root, source)
     updated = _updated_target(root)
     if updated is not None and file.code(updated) in site.expressions:
         anchors = device_expressions(diagnosis, site, file)

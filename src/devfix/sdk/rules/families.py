@@ -11,11 +11,13 @@ import libcst as cst
 from devfix.model import Confidence, Event, Finding, Safety, SourceLocation
 from devfix.sdk.changes import Change, with_safety
 from devfix.sdk.fixes.device_source import DeviceSource
+from devfix.sdk.fixes.factories import FACTORIES
 from devfix.sdk.fixes.modules import root_modules
 from devfix.sdk.rules.rule import OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import Site
 from devfix.source import File, last_name
+from devfix.source.queries.repository import Definition
 
 Evidence = TypeVar("Evidence")
 
@@ -220,3 +222,19 @@ class DeviceSourceRule(Rule):
     @abstractmethod
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Iterator[Change]:
         """Yield changes that name another device where it was chosen; `found` starts with the outermost call."""
+
+
+def pass_device_to_creator(ctx: Context, site: Site) -> Iterator[Change]:
+    """Yield changes that give the function that created the operand a parameter for the device, which its call passes.
+
+    >>> [each.title for each in pass_device_to_creator(ctx, next(ctx.sites("creation")))][1]
+    'Create `arange(…)` on `model.scale.device`, by a parameter `device`'
+    """
+    found = ctx.device_sources()
+    if found and found[0].parameter:  # which an earlier change has added for another call
+        yield from ctx.rename_device(found)
+        return
+    function, call, event = site.function, site.call(*FACTORIES), ctx.creation
+    outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None
+    if function is not None and call is not None and outer is not None:
+        yield from outer.pass_device(Definition(site.file, function), [call], f"`{last_name(call.func)}(…)`")

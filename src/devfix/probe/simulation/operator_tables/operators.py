@@ -12,7 +12,9 @@ _LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
 _BETWEEN = frozenset(("linspace", "logspace"))  # a tensor among their arguments gives a number
 # If the first tensor is not the source: conditions, biases, weights from which rows are selected.
 _SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
-_RANDOM = re.compile(r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|dropout|native_dropout)$")
+_RANDOM = re.compile(
+    r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|binomial|_standard_gamma|_sample_dirichlet|dropout|native_dropout)$"
+)
 _REDRAWN = re.compile(r"^(normal|uniform|random|bernoulli|exponential|cauchy|geometric|log_normal)_$")
 _CONSTANT = re.compile(r"^(lift_fresh\w*|(scalar_|as_|new_)?tensor|asarray|\w*Tensor|sparse_\w+)$")
 _LOAD = re.compile(r"(^|\.)(load|load_file|safe_open|_rebuild\w*|_load\w*|set_|loader)$")
