@@ -55,7 +55,7 @@ _KINDS = [
     (
         "invalid-ordinal",
         r"invalid device ordinal|Invalid device id|device (index|id|ordinal)\b.*(out of range|must be)|"
-        r"out of range.*device|The device_index is invalid|Device index value \d+ is out of|Invalid device argument \d",
+        r"out of range.*device|The device_index is invalid|Device index value \d+ is out of|Invalid device argument ",
     ),
     (
         "no-device",

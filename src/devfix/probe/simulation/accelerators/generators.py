@@ -61,8 +61,9 @@ class Generator(torch.Generator, metaclass=_Kind):
         """The device whose operators may use this generator: on CUDA without an index, if it was made without one."""
         if self._devfix_gpu < 0:
             return devices.CPU
-        shown = devices.SHOWN[self._devfix_gpu]
-        return shown if self._devfix_named or not kinds.now().is_cuda else torch.device(shown.type)
+        kind = kinds.now()
+        has_index = self._devfix_named or not kind.is_cuda
+        return torch.device(kind.name, self._devfix_gpu) if has_index else torch.device(kind.name)
 
     def manual_seed(self, seed: int) -> Any:
         """Set the seed, and the offset to 0. A capture takes only the seed that there is, and keeps the offset."""
@@ -180,7 +181,7 @@ def _assert_same_seed(generator: Generator, seed: int) -> None:
 
 
 def _index_of(device: Any) -> int | None:
-    """Return the index of the GPU of a new generator (`createCUDAGenerator` in ATen/cuda/CUDAGeneratorImpl.cpp)."""
+    """Return the index of the GPU of a new generator; `CUDAHooks::getNewGenerator` makes one of a missing GPU too."""
     if device == "cpu":
         return None
     if type(device) is torch.device:
@@ -188,7 +189,7 @@ def _index_of(device: Any) -> int | None:
     else:
         asked = torch.device("cuda", device) if type(device) is int else torch.device(device)
     if kinds.now().is_cuda and asked.type == "cuda" and asked.index is not None and not devices.exists(asked.index):
-        raise RuntimeError("The device_index is invalid.")
+        return int(asked.index)
     return devices.index_named(device)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import torch
 
 from ..accelerators import messages
+from ..operator_tables.convolutions import by_name
 from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, INTEGERS, REFUSED, SCALARS, Check, Refusal, refuse_by
-from . import manual_checks
+from . import convolutions
 
 # `caffe2::TypeMeta` prints these.
 _IN_CPP = {
@@ -172,9 +173,9 @@ def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 
     On the CPU oneDNN checks it, where the processor computes the dtype; elsewhere a kernel fails in other words.
     """
-    given = dict(zip(("input", "weight", "bias"), cells, strict=False))
+    given = by_name(cells)
     if len({each.device for each in given.values() if isinstance(each, torch.Tensor)}) == 1:  # else it was checked
-        manual_checks.convolving("convolution", given)
+        convolutions.convolving("convolution", given)
 
 
 for _name in ("convolution", "_convolution", "convolution_overrideable"):

@@ -33,6 +33,9 @@ KERNELS_ON_GPU = {
     "mse_loss": ("self", "target"), "smooth_l1_loss": ("self", "target"),
     "lerp": ("self", "end"), "lerp_": ("self", "end"),
 }  # fmt: skip
+# What kernels multiply their result with, after an iterator that never sees it (`binary_cross_entropy_out_cuda` in
+# cuda/Loss.cu); the dispatcher has chosen CUDA for its sake all the same.
+AFTERWARDS = {"binary_cross_entropy": "weight"}
 
 
 def allows_scalars(base: str, given: dict[str, Any]) -> bool:
@@ -54,6 +57,9 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
         inputs[:2] = reversed(inputs[:2])
     operands += [(tensor, False) for name in inputs for tensor in _tensors(given.get(name))]
     common = next((tensor.device for tensor, _ in operands if tensor._devfix_gpu >= 0), None)
+    later = given.get(AFTERWARDS.get(base, ""))
+    if kinds.now().is_cuda and not any(each._devfix_gpu >= 0 for each, _ in operands if each is not later):
+        raise _no_gpu(0)
     scalars = 0
     for tensor, is_output in operands:
         if tensor.device == common:
@@ -91,14 +97,19 @@ def _refuse_place(base: str, given: dict[str, Any], scalar: Any) -> None:
         return
     for place, name in enumerate(KERNELS_ON_GPU.get(base, ()), 1):
         if given.get(name) is scalar:
-            text = 'iter.device(arg).is_cuda() INTERNAL ASSERT FAILED at "/pytorch/aten/src/ATen/native/cuda/Loops.cuh"'
-            found = f"argument {place}: expected a CUDA device but found cpu"
-            raise RuntimeError(f"{text}:317, please report a bug to PyTorch. {found}")
+            raise _no_gpu(place)
     name = next((name for name in ("self", "tensor1") if given.get(name) is scalar), "")
     if name and base in ("addcmul", "addcmul_"):
         text = f"CPU Scalar support for {name} argument is not supported when calling addcmul on CUDA tensors."
         more = " However, CPU Scalar support for tensor2 is supported, please swap your tensor1 and tensor2 terms."
         raise RuntimeError(text + (more if name == "tensor1" else ""))
+
+
+def _no_gpu(place: int) -> RuntimeError:
+    """Return the error of `gpu_kernel` for an operand on the host, which the iterator has let pass."""
+    text = 'iter.device(arg).is_cuda() INTERNAL ASSERT FAILED at "/pytorch/aten/src/ATen/native/cuda/Loops.cuh"'
+    found = f"argument {place}: expected a CUDA device but found cpu"
+    return RuntimeError(f"{text}:317, please report a bug to PyTorch. {found}")
 
 
 def _tensors(value: Any) -> list[Any]:

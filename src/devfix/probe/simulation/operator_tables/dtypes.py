@@ -13,7 +13,7 @@ import torch
 
 from ..accelerators import kinds
 from ..tensors.tensor import Tensor
-from . import kernel_names
+from . import convolutions, kernel_names
 
 HALVES = frozenset((torch.float16, torch.bfloat16))
 INTEGERS = frozenset((torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
@@ -228,8 +228,9 @@ def _of_convolution(dtype: torch.dtype, cells: Any) -> RuntimeError:
     `getCudnnDataTypeFromScalarType` in ATen/cudnn/Descriptors.cpp names int8 too, in the library of 2.13.
     """
     name = SCALARS[dtype]
-    if not torch.backends.cudnn.enabled:
-        return DTYPE_ERROR(f"\"slow_conv{cells[0].dim() - 2}d_cuda\" not implemented for '{name}'")
+    kernel = convolutions.on_gpu(convolutions.by_name(cells))
+    if not kernel.is_of_cudnn:
+        return DTYPE_ERROR(f"\"{kernel.value[1]}\" not implemented for '{name}'")
     if dtype in (torch.int32, torch.uint8, torch.int8):
         return RuntimeError("GET was unable to find an engine to execute this computation")
     return RuntimeError(f"getCudnnDataTypeFromScalarType() not supported for {name}")
@@ -258,7 +259,7 @@ def cuda_message(text: str, base: str, dtype: torch.dtype | None = None) -> str:
     backend = "cuda" if is_cuda else kinds.now().name
 
     def name(kernel: str, dtype: str) -> str:
-        other = kernel if kernel in _OF_SPARSE else ""  # CUDA's name already
+        other = kernel if kernel in (*_OF_SPARSE, *convolutions.NAMES) else ""  # CUDA's name already
         if is_cuda and not other:
             other = _NO_HALF.get(base, "") if _NAMES.get(dtype) in HALVES else ""
             other = other or (REFUSED[base].kernel if base in REFUSED else "") or kernel_names.BY_OPERATOR.get(base, "")

@@ -16,8 +16,6 @@ from ...tensors.tensor import Tensor
 from .random_state import index_of
 
 TOTAL = 80 << 30
-
-
 _SMALL, _MEDIUM = memory_peaks.SMALL, 10 << 20  # sizes up to here share segments (c10/core/AllocatorConfig.h)
 _SEGMENT, _SHARED = 2 << 20, 20 << 20  # bytes of a segment of small blocks, and of one of larger blocks
 raw: dict[int, tuple[int, int]] = {}  # GPU and size of the blocks that a program allocated without a tensor
@@ -36,8 +34,11 @@ def _index(device: Any = None) -> int:
 
 
 def _missing(index: int) -> RuntimeError:
-    """Return the error of `assertValidDevice` in c10/cuda/CUDACachingAllocator.cpp for a GPU that does not exist."""
-    return RuntimeError(f"Invalid device argument {index}: did you call init?")
+    """Return the error of `assertValidDevice` in c10/cuda/CUDACachingAllocator.cpp for a GPU that does not exist.
+
+    `DeviceIndex` is an int8, which C++ writes as a character.
+    """
+    return RuntimeError(f"Invalid device argument {chr(index & 127)}: did you call init?")
 
 
 def allocated_bytes(device: Any = None) -> int:
@@ -95,9 +96,9 @@ def _whole(size: int, unit: int) -> int:
 
 def reserved_bytes(device: Any = None) -> int:
     """Return the bytes of the segments that were seen in use, and are kept until the cache is emptied."""
-    gpu = _index(device)
     if kinds.now().is_cuda and not devices.is_used():
         return 0
+    gpu = _index(device)
     allocated_bytes(device)  # collects garbage first
     _reserved[gpu] = max(_segments(gpu), _reserved.get(gpu, 0))
     return _reserved[gpu]
@@ -117,7 +118,7 @@ def peak(device: Any = None) -> int:
     """Return the peak of held bytes since the first query of a peak, or since its reset."""
     now = allocated_bytes(device)
     follow()
-    return memory_peaks.raise_to(_index(device), now)
+    return now if kinds.now().is_cuda and not devices.is_used() else memory_peaks.raise_to(_index(device), now)
 
 
 def forget() -> None:
@@ -146,7 +147,8 @@ def limit(gpu: int, fraction: float) -> None:
 def reset_totals(device: Any = None) -> None:
     """Count allocations from here on."""
     follow()
-    for key in [key for key in memory_peaks.totals if key[0] == _index(device)]:
+    gpu = _index(device)
+    for key in [key for key in memory_peaks.totals if key[0] == gpu]:
         del memory_peaks.totals[key]
 
 

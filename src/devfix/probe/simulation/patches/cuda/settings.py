@@ -60,7 +60,9 @@ def _resetter(name: str, first: Any) -> Callable[[], None]:
 
 
 def _set_fraction(fraction: float, device: int) -> None:
-    gpu = devices.check_index(device)
+    gpu = int(device)
+    if not devices.exists(gpu):  # c10/cuda/CUDACachingAllocator.cpp, which writes the int8 as a character
+        raise RuntimeError(f"Allocator not initialized for device {chr(gpu & 127)}: did you call init?")
     _Kept.fractions[gpu] = float(fraction)
     memory.limit(gpu, float(fraction))
 

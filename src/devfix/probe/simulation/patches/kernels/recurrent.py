@@ -1,4 +1,7 @@
-"""Recurrent networks, which cuDNN runs as a whole: it compares the dtypes of all tensors before it begins."""
+"""Recurrent networks, which cuDNN runs as a whole: it compares the dtypes of all tensors before it begins.
+
+A cell of one step is two products and a kernel for the rest, which compares all tensors again.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 import torch
 
 from ... import hooks
-from ...accelerators import kinds
+from ...accelerators import kinds, messages
 from ...operator_tables.dtypes import SCALARS
 from ...patching import overridden, wrap
 from ...tensors.tensor import Tensor
@@ -93,7 +96,52 @@ def _hook(results: Any, hook: Any) -> None:
             result.grad_fn.register_prehook(hook)
 
 
+def _stepping(original: Any) -> Any:
+    """Run a cell as `LSTMCell` and `GRUCell` in ATen/native/RNN.cpp do on a GPU, where its tensors do not match."""
+    kernel = f"_thnn_fused_{original.__name__}"
+
+    def step(source: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, **rest: Any) -> Any:
+        hidden, *cell = hx if isinstance(hx, (list, tuple)) else (hx,)
+        given = (source, hidden, *cell, w_ih, w_hh, *(each for each in (b_ih, b_hh) if each is not None))
+        if (
+            all(isinstance(each, Tensor) and not overridden(each) for each in given)
+            and source._devfix_gpu >= 0
+            and kinds.now().is_cuda
+            and len({(each._devfix_gpu, each.dtype) for each in given}) > 1
+        ):
+            with torch.no_grad():
+                gates = {"input_gates": source @ w_ih.t(), "hidden_gates": hidden @ w_hh.t()}
+            states = {"cx" if cell else "hx": (cell or [hidden])[0]}
+            _compare_gates(kernel, {**gates, **states, "input_bias": b_ih, "hidden_bias": b_hh})
+        return original(source, hx, w_ih, w_hh, b_ih, b_hh, **rest)
+
+    return step
+
+
+def _compare_gates(kernel: str, given: dict[str, Any]) -> None:
+    """Raise what the generated check of a kernel does, and then the kernel for dtypes, which autocast makes one."""
+    gates = given["input_gates"]
+    known = {name: each for name, each in given.items() if each is not None}
+    errors = [
+        messages.argument_mismatch(name, each.device, gates.device, f"wrapper_CUDA__{kernel}")
+        for name, each in known.items()
+        if each.device != gates.device
+    ]
+    if not torch.is_autocast_enabled("cuda"):
+        expected = f"expected scalar type {SCALARS[gates.dtype]}"
+        errors += [
+            RuntimeError(f"{expected} but found {SCALARS[each.dtype]}")
+            for each in known.values()
+            if each.dtype is not gates.dtype
+        ]
+    if errors:
+        hooks.failed(errors[0], f"aten::{kernel}", tuple(known.values()), {})
+        raise errors[0]
+
+
 def install() -> None:
     """Patch the functions, which torch.nn finds under another name."""
     for name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
         wrap(torch, name, _comparing)
+    for name in ("lstm_cell", "gru_cell"):
+        wrap(torch, name, _stepping)

@@ -51,7 +51,7 @@ def _onto(original: Any) -> Any:
             raise RuntimeError("Device index must not be negative")
         index = devices.index_named(name if device is None else device)
         if index is None:
-            raise RuntimeError(f"Invalid device, must be {name} device: {device}")
+            raise RuntimeError(f"Invalid device, must be {name} device")
         return self.to(devices.LAZY[index], non_blocking=non_blocking, memory_format=memory_format)
 
     return onto

@@ -68,8 +68,9 @@ def _move(self: Any, gpu: int) -> Any:
 def _to(original: Any) -> Any:
     def to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
         index = devices.index_named(device)
-        if index is None and self._devfix_gpu < 0:
-            return original(self, device=device, non_blocking=non_blocking)
+        if index is None and (self._devfix_gpu < 0 or torch.device(device).type != "cpu"):
+            source = self if self._devfix_gpu < 0 else _move(self, -1)
+            return original(source, device=device, non_blocking=non_blocking)
         target = -1 if index is None else index
         return self if target == self._devfix_gpu else _move(self, target)
 
@@ -97,6 +98,10 @@ def _clone(original: Any) -> Any:
         return original(self) if self._devfix_gpu < 0 else _move(self, self._devfix_gpu)
 
     return clone
+
+
+def _like(original: Any) -> Any:
+    return lambda self, *args, **kwargs: _mark(original(self, *args, **kwargs), self._devfix_gpu)
 
 
 def _resize(original: Any) -> Any:
@@ -168,9 +173,10 @@ def install() -> None:
     name = kinds.now().name
     if hasattr(Storage, f"is_{name}"):
         replace(Storage, f"is_{name}", property(lambda self: self._devfix_gpu >= 0), add=True)
-    replace(Storage, "get_device", lambda self: self._devfix_gpu, add=True)
     wrap(Storage, "to", _to)
-    wrap(Storage, name, _onto)
+    wrap(Storage, "new", _like)
+    if not kinds.now().is_cuda:  # `cuda` is Python, and calls `to`
+        wrap(Storage, name, _onto)
     wrap(Storage, "cpu", _cpu)
     wrap(Storage, "clone", _clone)
     wrap(Storage, "copy_", _copy)
