@@ -51,3 +51,29 @@ def test_what_a_finding_hides_is_found(tmp_path: Path) -> None:
     assert sorted(places) == [(5, "raises"), (9, "raises"), (16, "raises"), (21, "result-on-host")]
     assert {each["confidence"] for each in places.values()} == {"high", "medium"}
     assert places[9, "raises"]["failing"]["line"] == 11
+
+
+FOLLOWING = """
+import torch
+
+def walked(x):
+    start = torch.arange(len(x))
+    x = x * start
+    x = x + torch.rand(len(x), device=start.device)
+    x = x + start.new_ones(len(x)) * torch.zeros_like(start)
+    return x + torch.ones(len(x))
+"""
+WALKS = """
+import torch
+from library import walked
+
+def test_walked():
+    assert walked(torch.ones(2)).shape == (2,)
+"""
+
+
+@pytest.mark.slow
+def test_what_follows_from_a_known_finding_is_none(tmp_path: Path) -> None:
+    files = {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": FOLLOWING, "tests/test_library.py": WALKS}
+    told = find(make_repository(tmp_path / "project", files), "--gpus", "1")
+    assert sorted(each["line"] for each in told["findings"]) == [5, 9]

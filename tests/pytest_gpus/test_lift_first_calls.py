@@ -91,3 +91,100 @@ def test_a_class_that_calls_its_modules_itself_is_called_first(pytester: pytest.
     strict = ("--lift-twice", "--lift-strict-at=wrapped.py:Weighted.__init__")
     done = run(pytester, "--lift", *strict, "--gpus", "2", "--world", "simulated")
     assert "0 passed, 1 ended in a finding" in done.stdout.str(), done.stdout.str()
+
+
+METHODS = """
+import torch
+
+class Cells(torch.nn.Module):
+    def __init__(self, points, names=()):
+        super().__init__()
+        self.register_buffer("points", points)
+        self.names = names
+        self._partition()
+
+    def _partition(self):
+        self.bounds = torch.cat([self.points - 1, self.points + 1])
+
+    def volume(self):
+        return torch.min(self.bounds, self.points.max()).sum()
+
+    def cell_bounds(self):
+        return self.bounds
+
+class Normal(torch.nn.Module):
+    def __init__(self, loc, scale):
+        super().__init__()
+        self.loc = torch.nn.Parameter(loc)
+        self.scale = scale
+        self.seen = []
+
+    def _apply(self, fn, recurse=True):
+        self.scale = fn(self.scale)
+        return super()._apply(fn, recurse)
+
+    @torch.no_grad()
+    def log_prob(self, x):
+        self.seen.append(x)
+        return -(((x - self.loc) / self.scale) ** 2)
+
+    @property
+    def last(self):
+        return self.seen[-1]
+
+class Mixture(torch.nn.Module):
+    def __init__(self, parts, weights):
+        super().__init__()
+        self.parts = torch.nn.ModuleList(parts)
+        self.weights = weights
+
+    def log_prob(self, x, *, scaled=True):
+        logs = torch.stack([part.log_prob(x) for part in self.parts])
+        return (logs * self.weights[:, None]).sum() if scaled else logs.sum()
+"""
+USES = """
+import torch
+from methods import Cells, Mixture, Normal
+
+def test_volume():
+    cells = Cells(torch.rand(3, 2))
+    assert cells.volume() > 0
+
+def test_bounds():
+    assert len(Cells(torch.rand(3, 2)).cell_bounds()) == 6
+
+def test_normal():
+    normal = Normal(torch.zeros(2), torch.ones(2))
+    normal.log_prob(torch.ones(2))
+    assert len(normal.seen) == 1  # a copy was called before
+    assert normal.last.shape == (2,)
+
+def test_mixture():
+    parts = [Normal(torch.zeros(1), torch.ones(1)) for _ in range(2)]
+    mixture = Mixture(parts, torch.tensor([0.5, 0.5]))
+    mixture.log_prob(torch.ones(1))
+
+def test_loose():
+    torch.manual_seed(0)
+    first = torch.rand(1)
+    torch.manual_seed(0)
+    Cells(torch.ones(3, 2)).volume()
+    assert torch.equal(torch.rand(1), first)
+"""
+
+
+@pytest.mark.slow
+def test_modules_are_moved_whose_methods_alone_are_called(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(methods=METHODS, test_uses=USES)
+    record = pytester.mkdir("record")
+    arguments = ("--lift", "--gpus", "2", "--lift-twice", "--world", "simulated")
+    output = run(pytester, *arguments, f"--lift-record={record}").stdout.str()
+    assert "5 passed" in output, output
+    told = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
+    found = [(each["attribute"], each["call"]) for result in told for each in result.get("silent") or ()]
+    bounds = [("Cells.bounds", "volume"), ("Cells.bounds", "cell_bounds")]
+    assert found == [*bounds, ("Mixture.weights", "log_prob"), ("Cells.bounds", "volume")]
+    strict = run(pytester, *arguments, "--lift-strict-at=methods.py:Cells._partition").stdout.str()
+    assert "2 passed, 3 ended in a finding" in strict, strict
+    assert "self.bounds  cuda:1" in strict, strict

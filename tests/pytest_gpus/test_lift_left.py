@@ -110,3 +110,104 @@ def test_another_dtype():
 def test_modules_that_a_test_puts_on_the_host_stay_among_tensors_of_the_host(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_on_host=ON_HOST)
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=6)
+
+
+OPERATORS = """
+import torch
+
+class Diagonal:
+    def __init__(self, *args):
+        self.args = args
+
+    def to(self, device):
+        return type(self)(*(each.to(device) for each in self.args))
+
+    def plus(self, x):
+        return x + self.args[0]
+
+class Sum(Diagonal):
+    def plus(self, x):
+        return self.args[0].plus(x)
+
+class Normal:
+    def __init__(self, mean, scale):
+        self.mean, self.scale = mean, scale
+
+    def bound(self):
+        return self.scale.plus(self.mean)
+
+def made(size):
+    return torch.ones(size)
+"""
+
+PLACED = """
+import pytest, torch
+from operators import Diagonal, Normal, Sum, made
+
+DEVICES = [torch.device("cpu")]
+
+@pytest.fixture
+def where():
+    return DEVICES[0]
+
+def test_placed(where):
+    scale = Diagonal(torch.ones(3, device=where).repeat(2))
+    Normal(torch.zeros(6, device=where), scale).bound()
+
+def test_nested(where):
+    scale = Sum(Diagonal(torch.ones(3, device=where)))
+    Normal(torch.zeros(3, device=where), scale).bound()
+
+def test_moved():
+    assert Normal(torch.zeros(3), Diagonal(torch.ones(3))).bound().is_cuda
+
+def test_of_the_library():
+    assert Normal(torch.zeros(3), Diagonal(made(3))).bound().is_cuda
+"""
+
+
+@pytest.mark.slow
+def test_objects_stay_whose_tensors_a_test_has_put_on_the_host(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(operators=OPERATORS, test_placed=PLACED)
+    done = run(pytester, "--lift", "--gpus", "1", "--world", "simulated")
+    assert "4 passed, 0 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
+
+
+EVALUATES = """
+import torch
+from layers import Scale
+
+def evaluate(model, x, device="cpu"):
+    return model.to(device)(x.to(device))
+"""
+
+NETS = """
+import torch
+from evaluates import evaluate
+from layers import Scale
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        return self.scale(x)
+
+def test_taken_to_the_host():
+    assert not evaluate(Net(), torch.ones(3)).is_cuda
+
+def test_brought_back():
+    net = Net()
+    evaluate(net, torch.ones(3))
+    assert net.to("cuda")(torch.ones(3)).is_cuda
+"""
+
+
+@pytest.mark.slow
+def test_modules_stay_that_the_code_under_test_takes_to_the_host(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(layers=LIBRARY, evaluates=EVALUATES, test_nets=NETS)
+    done = run(pytester, "--lift", "--gpus", "1", "--world", "simulated")
+    assert "2 passed, 0 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()

@@ -105,3 +105,46 @@ def test_a_result_of_which_only_the_shape_is_read_is_a_finding(pytester: pytest.
     }
     strict = run(pytester, "--lift", "--world", "simulated", "--lift-strict-at=library.py:padded")
     strict.assert_outcomes(passed=10, failed=1)
+
+
+PRIVATE = """
+import torch
+
+class Sampler:
+    def __init__(self, x, fixed):
+        self._fixed = torch.as_tensor(fixed)
+        self._scale = torch.zeros(3)
+        self.offset = torch.zeros(3)
+        self.values = x
+
+    @property
+    def scale(self):
+        return self._scale
+
+    def drawn(self):
+        return self.values[self._fixed]
+"""
+
+LOOKS = """
+import torch
+from library import Sampler
+
+x = torch.ones(3)
+
+def test_private():
+    sampler = Sampler(x, [1])
+    assert (sampler._fixed == torch.tensor([1])).all() and sampler._fixed.tolist() == [1]
+    assert sampler.drawn().shape == (1,)
+
+def test_property():
+    assert (Sampler(x, [1]).scale == 0 * x).all()
+
+def test_public():
+    assert Sampler(x, [1]).offset.tolist() == [0, 0, 0]
+"""
+
+
+def test_what_a_test_looks_up_by_a_private_name_is_no_result(pytester: pytest.Pytester) -> None:
+    found = silent_findings(pytester, PRIVATE, LOOKS)
+    lines = {test: [each["line"] for each in silent] for test, silent in found.items()}
+    assert lines == {"property": [6], "public": [7]}

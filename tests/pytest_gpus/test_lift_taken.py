@@ -72,3 +72,50 @@ def test_a_result_that_meets_tensors_of_the_gpu_is_a_finding(pytester: pytest.Py
     }
     strict = run(pytester, "--lift", "--world", "simulated", "--lift-strict-at=library.py:doubled")
     strict.assert_outcomes(passed=6, failed=3)
+
+
+SUMS = """
+import torch
+
+def added(x):
+    total = torch.tensor(0)
+    total = total + x
+    return total
+
+def taken(x):
+    return (torch.zeros(3).to(x.device) + x).cpu()
+
+def left(x):
+    return torch.zeros(x.shape)
+"""
+
+READS = """
+import numpy as np
+import torch
+from library import added, left, taken
+
+x = torch.ones(3)
+
+def test_read_as_an_array():
+    np.testing.assert_allclose(added(x).detach().cpu().numpy(), 1)
+
+def test_read_as_a_list():
+    assert added(x).cpu().tolist() == [1, 1, 1]
+
+def test_taken():
+    assert taken(x).shape == (3,) and taken(x).tolist() == [1, 1, 1]
+
+def test_taken_and_put_together():
+    assert torch.equal(taken(x), x)
+
+def test_left():
+    assert left(x).cpu().tolist() == [0, 0, 0]
+"""
+
+
+def test_what_was_moved_to_the_host_was_not_left_there(pytester: pytest.Pytester) -> None:
+    found = silent_findings(pytester, SUMS, READS)
+    assert {test: [(each["call"], each["line"]) for each in silent] for test, silent in found.items()} == {
+        "taken_and_put_together": [("taken", 9)],
+        "left": [("left", 12)],
+    }

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import constants, device_arguments, modules, words
+from . import consequences, constants, device_arguments, modules, words
 from .arguments import default_device, parameters, received_values
 from .creations import Call, Creation, Token
 from .given import Given, builds_of_modules, is_given_nothing, place_of_arguments
@@ -66,6 +66,14 @@ def creation_of(tensor: Any) -> Creation | None:
     return None if moment is None else _creations.get(moment)
 
 
+def result_creation(tensor: Any) -> Creation | None:
+    """Return what was noted of the creation of a tensor that has been on the host since, as what it derives from."""
+    history, moment = records.of(tensor), records.creation_moment(tensor)
+    move = None if history is None else history[records.MOVE]
+    was_elsewhere = moment is not None and move is not None and move[records.MOMENT] > moment
+    return None if was_elsewhere else creation_of(tensor)
+
+
 def was_told_gpu(tensor: Any) -> bool:
     """Return whether a tensor of the host was made in a call that a `device` told to make it on a GPU."""
     is_on_host = isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu"
@@ -104,6 +112,7 @@ def forget() -> None:
     """Forget the calls of a test that has ended."""
     _creations.clear()
     mixed.clear()
+    consequences.forget()
 
 
 def boundary(frame: FrameType | None) -> FrameType | None:
@@ -145,6 +154,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
     for stray in strays:
         moment = records.creation_moment(stray)
         known = None if moment is None else _creations.get(moment)
+        if consequences.is_one(stray):
+            return "what a known finding has put on the host"
         if known is not None and known.token == token(call):
             if name := _result_of_earlier(call):
                 return name

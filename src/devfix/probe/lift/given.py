@@ -51,7 +51,7 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     if not found:
         # An object's own method: only what its author's `.to` has moved says that the result belongs on a GPU.
         own = [value for name, value in arguments if name == "self" and not modules.was_moved(value)]
-        held = [_values_of(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
+        held = [values_of(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
         found = list(_tensors(each for values in held for each in values))
         found = found or [tensor for each in own for tensor in _tensors_given_before(each)]
     if not found:
@@ -93,7 +93,7 @@ def _tensors(values: Iterable[Any]) -> Iterator[torch.Tensor]:
             yield from modules.tensors_of(each)[:1]
 
 
-def _values_of(value: Any) -> list[Any]:
+def values_of(value: Any) -> list[Any]:
     """Return what a plain object has in its attributes."""
     if isinstance(value, _CLOSED) or not (inside := instance_dict(value)):
         return []
@@ -108,7 +108,7 @@ def _tensors_given_before(thing: Any) -> Iterator[torch.Tensor]:
     inside = instance_dict(thing)
     for name in _kept_by_methods(kind).intersection(inside):
         for each in itertools.islice(tree_leaves(inside[name]), _ITEMS):
-            if isinstance(each, torch.Tensor) and _is_made_by_test(each):
+            if isinstance(each, torch.Tensor) and is_made_by_test(each):
                 yield each
 
 
@@ -125,7 +125,7 @@ def _attributes_set(code: CodeType) -> Iterator[str]:
         yield from (each.argval for each in dis.get_instructions(code) if each.opname == "STORE_ATTR")
 
 
-def _is_made_by_test(tensor: torch.Tensor) -> bool:
+def is_made_by_test(tensor: torch.Tensor) -> bool:
     """Return whether test code has created a tensor, or the one that it derives from, in no call of other code."""
     history = records.of(tensor)
     event = None if history is None else history[records.CREATION]

@@ -12,6 +12,7 @@ from .inputs import (
     call_arguments,
     factories,
     first_calls,
+    first_methods,
     generators,
     hosts,
     loaders,
@@ -42,4 +43,5 @@ def install(order: LiftConfig) -> None:
     if order.twice and order.device != stale.OTHER:
         stale.install(order.device)
         first_calls.install()
+        first_methods.install()
     modules.hear_moves()

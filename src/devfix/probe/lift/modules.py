@@ -21,7 +21,7 @@ Module = torch.nn.Module
 MOVES_MODULE = "_devfix_moves_module"
 _moved: dict[int, Any] = {}  # weak references by identity: modules may have a hash that changes, or none
 _called: dict[int, Any] = {}  # those that test code has called, likewise
-_put_on_host: dict[int, Any] = {}  # those that test code has put on the CPU, likewise
+_put_on_host: dict[int, Any] = {}  # those that were put on the CPU by name, likewise
 _proxies: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 
 
@@ -171,7 +171,7 @@ def hear_moves() -> None:
 def _moving(original: Any) -> Any:
     def move(self: Any, *args: Any, **kwargs: Any) -> Any:
         moved = original(self, *args, **kwargs)
-        if kind_of(sys._getframe(1).f_code) == Whose.TEST and not torch.compiler.is_compiling():
+        if kind_of(sys._getframe(1).f_code) <= Whose.CODE and not torch.compiler.is_compiling():
             name = original.__name__
             to = torch._C._nn._parse_to(*args, **kwargs)[0] if name == "to" else torch.device(name)
             if to is not None:
@@ -183,7 +183,7 @@ def _moving(original: Any) -> Any:
 
 
 def _note_place(module: Any, is_on_host: bool) -> None:
-    """Note whether test code has put a module, with its parts, on the CPU."""
+    """Note whether test code, or the code under test, has put a module with its parts on the CPU."""
     for each in module.modules() if "_modules" in vars(module) else ():
         _put_on_host.pop(id(each), None)
         if is_on_host:
@@ -191,7 +191,7 @@ def _note_place(module: Any, is_on_host: bool) -> None:
 
 
 def _is_left_on_host(module: Any, args: Any, kwargs: Any) -> bool:
-    """Return whether test code has put a module on the CPU and calls it with what is there, too."""
+    """Return whether a module was put on the CPU, and is called with what is there, too."""
     if id(module) not in _put_on_host:
         return False
     given = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]

@@ -11,7 +11,7 @@ import torch
 from ..capture import failure
 from ..lift import boundaries
 from ..lift.findings import blame, handled, marks, silent, stale
-from ..lift.inputs import mixtures, told_devices
+from ..lift.inputs import begun_calls, first_methods, mixtures
 from ..simulation.accelerators import devices, randomness, real_accelerator
 from ..simulation.patches.accelerators import memory
 from . import bootstrap
@@ -67,6 +67,7 @@ def begin_test() -> None:
     """Record failures again at locations that have failed often in other tests."""
     bootstrap.forget_repeats()
     boundaries.forget()
+    first_methods.forget()
     silent.take()
     handled.take()
 
@@ -142,9 +143,9 @@ def warm_up_call() -> AbstractContextManager[None]:
     return stale.calls()
 
 
-def told_calls() -> AbstractContextManager[None]:
-    """Return the context in which calls of a test are told the GPU by a `device` that it leaves out, if any are."""
-    return told_devices.calls()
+def heard_calls() -> AbstractContextManager[None]:
+    """Return the context in which the calls of a test are heard as they begin, if anything listens."""
+    return begun_calls.heard()
 
 
 def smoothed_count() -> int:

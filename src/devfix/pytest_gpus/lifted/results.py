@@ -72,7 +72,7 @@ class LiftedTests:
             self._write({"begins": item.nodeid})
         self._warm_ups.run(item)
         here = probe("session.state_snapshot")
-        with nullcontext() if here is None else here.told_calls():
+        with nullcontext() if here is None else here.heard_calls():
             yield
 
     @pytest.hookimpl(hookwrapper=True)

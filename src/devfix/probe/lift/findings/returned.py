@@ -43,7 +43,7 @@ def _ignore(frame: FrameType, event: str, value: Any) -> None:
 def _look(call: FrameType, value: Any) -> None:
     """Note the tensors of a result that the call has made on the host; a number works with tensors anywhere."""
     for each in tree_leaves(value):
-        creation = boundaries.creation_of(each) if isinstance(each, torch.Tensor) else None
+        creation = boundaries.result_creation(each) if isinstance(each, torch.Tensor) else None
         if creation is None or each.device.type != "cpu" or each.dim() == 0 or creation.token != boundaries.token(call):
             continue
         moment = records.creation_moment(each)

@@ -22,7 +22,7 @@ from ...simulation.patching import undo_with, wrap
 from .. import boundaries, constants, creations, devices, words
 from ..given import Given
 from ..whose import Whose, asks, nearest
-from . import kept, stale
+from . import kept, private, stale
 from .taken import find_taken
 
 RESULT_ON_HOST, NOT_MOVED, STALE_CACHE = "result-on-host", "not-moved", "stale-cache"
@@ -70,10 +70,10 @@ def _look(value: torch.Tensor, is_read: bool) -> bool:
     if holder is not None:
         # A test may look at the attribute itself, and at what it computes of it; the rest came from a method.
         return (not is_read or _is_computed(value, holder)) and _note_kept(value, holder, None)
-    creation = boundaries.creation_of(value)
+    creation = boundaries.result_creation(value)
     if creation is None or (is_read and words.counts_sizes(creation.path, creation.line)):
         return False
-    return note_result(creation)
+    return not private.is_looked_up(value, creation) and note_result(creation)
 
 
 def note_result(creation: creations.Creation, attribute: str = "") -> bool:

@@ -12,7 +12,7 @@ from torch.compiler import is_compiling
 
 from ...provenance import tracking
 from ...simulation.patching import ANY_SIGNATURE, replace, wrap
-from .. import boundaries, devices
+from .. import boundaries, consequences, devices
 from ..whose import Whose, asks
 from . import generators, left_out_devices
 
@@ -48,6 +48,7 @@ def _make_on_gpu(original: Any) -> Any:
             made = original(*args, **kwargs)
             if not (args and isinstance(args[0], torch.Tensor)):  # that one was created elsewhere
                 boundaries.note(made, sys._getframe(1))
+                consequences.note(made, kwargs.get("device"))
             return made
         is_free = kwargs.get("device") is None and kwargs.get("out") is None
         if whose == Whose.TEST and kwargs.get("device") is not None:

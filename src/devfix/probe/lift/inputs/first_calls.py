@@ -28,9 +28,10 @@ from . import mixtures
 
 
 class _WarmUp:
-    """The module that is called on the other GPU now."""
+    """The module that is called on the other GPU now, and the function of it that is called."""
 
     module: torch.nn.Module | None = None
+    function: Any = None
 
 
 def _call(original: Any) -> Any:
@@ -50,25 +51,36 @@ def _call(original: Any) -> Any:
 def _warm(original: Any, module: Any, args: Any, kwargs: Any) -> None:
     """Call a module on the other GPU before test code first calls it, and move it back; its state stays as it was."""
     state = {name: value.detach().clone() for name, value in module.state_dict().items() if torch.is_tensor(value)}
+    try:
+        call_moved(module, type(module).forward, original, args, kwargs)
+    finally:
+        module.to(devices.target())
+        with torch.no_grad():
+            for name, value in module.state_dict().items():
+                if name in state and value.shape == state[name].shape:
+                    value.copy_(state[name])
+
+
+def call_moved(module: Any, function: Any, call: Any, args: Any, kwargs: Any) -> Any:
+    """Move a module to the other GPU and call it there by `call`, which comes to `function`; return its result.
+
+    A failure is raised where a strict run fails by it; there is no result otherwise.
+    """
     gpus = getattr(torch, kinds.now().name)
     streams = torch.get_rng_state(), gpus.get_rng_state_all()
     other, target = torch.device(kinds.now().name, stale.OTHER), devices.target()
     try:
         module.to(other)
-        _WarmUp.module = module
+        _WarmUp.module, _WarmUp.function = module, function
         with stale.calls():
-            original(module, *tree_map(_on(other), args), **tree_map(_on(other), kwargs))
+            return call(module, *tree_map(_on(other), args), **tree_map(_on(other), kwargs))
     except Exception as error:
         # Other passes find what fails by itself; this one, what the move has left behind.
-        if _is_left_behind(module, marks.strays(error, target), target):
+        if is_left_behind(module, function, marks.strays(error, target), target):
             raise
+        return None
     finally:
-        _WarmUp.module = None
-        module.to(target)
-        with torch.no_grad():
-            for name, value in module.state_dict().items():
-                if name in state and value.shape == state[name].shape:
-                    value.copy_(state[name])
+        _WarmUp.module = _WarmUp.function = None
         torch.set_rng_state(streams[0])
         gpus.set_rng_state_all(streams[1])
 
@@ -87,7 +99,7 @@ def _going_on(before: Any) -> Any:
         module, target = _WarmUp.module, devices.target()
         strays = set() if module is None else _creations((args, kwargs), target)
         is_mixed = bool(strays) and kind_of_failure(str(error)) in MIXED
-        if not is_mixed or _is_left_behind(module, strays, target):
+        if not is_mixed or is_left_behind(module, _WarmUp.function, strays, target):
             return before(error, func, args, kwargs)
         return mixtures.run_on(torch.device(target.type, stale.OTHER), func, args, kwargs)
 
@@ -99,13 +111,16 @@ def _creations(values: Any, device: torch.device) -> set[int]:
     return {moment for each in tensors if (moment := records.creation_moment(each)) is not None}
 
 
-def _is_left_behind(module: Any, strays: set[int], device: torch.device) -> bool:
-    """Note a tensor that a module keeps and its move has left on a GPU; return whether a strict run fails by it."""
+def is_left_behind(module: Any, function: Any, strays: set[int], device: torch.device) -> bool:
+    """Note a tensor that a module keeps and its move has left on a GPU; return whether a strict run fails by it.
+
+    `function` is the one that test code calls of the module.
+    """
     for inner in module.modules() if strays else ():
         attribute = kept.attribute_of(inner, strays, device)
         place = attribute and _assignment_location(type(inner), attribute)
         if place:
-            call = creations.Call(type(module).forward.__name__, *_first_line(type(module).forward))
+            call = creations.Call(function.__name__, *_first_line(function))
             is_chosen = silent.note(silent.NOT_MOVED, place, call, f"{type(inner).__name__}.{attribute}")
             return is_chosen and silent.is_strict()
     return False
@@ -117,15 +132,20 @@ def _first_line(function: Any) -> tuple[str, int]:
 
 
 def _assignment_location(kind: type, attribute: str) -> tuple[str, int, str] | None:
-    """Return where the constructor of a class of the code under test assigns an attribute."""
-    for each in kind.__mro__:
-        code = getattr(vars(each).get("__init__"), "__code__", None)
-        if code is None or kind_of(code) != Whose.CODE:
-            continue
-        lines = {line for _, _, line in code.co_lines() if line}
-        for line in sorted(lines):
-            if re.match(rf"\s*self\.{re.escape(attribute)}\b[^=]*=(?!=)", linecache.getline(code.co_filename, line)):
-                return code.co_filename, line, f"{each.__qualname__}.__init__"
+    """Return where a class of the code under test assigns an attribute: in its constructor, or a method otherwise."""
+    found = [place for each in kind.__mro__ if (place := _assignment_in(each, "__init__", attribute))]
+    methods = ((each, name) for each in kind.__mro__ for name in vars(each))
+    return next(iter(found), None) or next(filter(None, (_assignment_in(*each, attribute) for each in methods)), None)
+
+
+def _assignment_in(kind: type, method: str, attribute: str) -> tuple[str, int, str] | None:
+    code = getattr(vars(kind).get(method), "__code__", None)
+    if code is None or kind_of(code) != Whose.CODE:
+        return None
+    lines = {line for _, _, line in code.co_lines() if line}
+    for line in sorted(lines):
+        if re.match(rf"\s*self\.{re.escape(attribute)}\b[^=]*=(?!=)", linecache.getline(code.co_filename, line)):
+            return code.co_filename, line, f"{kind.__qualname__}.{method}"
     return None
 
 

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from ...capture import kinds
 from ...simulation import hooks, modes
 from ...simulation.patching import undo_with
-from .. import boundaries, devices
+from .. import boundaries, consequences, devices
 from ..findings import silent
 from ..given import Given
 from ..whose import Whose, kind_of, nearest
@@ -147,6 +147,7 @@ def _with_twin(func: Any, args: Any, kwargs: Any) -> Any:
 def go_past(lines: frozenset[tuple[str, str]]) -> None:
     """Let no test fail by an operator that one of these lines runs on tensors of two devices."""
     Smoothed.past = lines
+    consequences.go_past(bool(lines))
 
 
 def install() -> None:

@@ -12,10 +12,11 @@ import torch
 from ...capture import kinds
 from ...simulation.accelerators import kinds as simulated
 from ...simulation.patching import replace
-from .. import devices, modules
+from .. import devices, given, modules
 from ..whose import Whose, kind_of
 
 _NAMES = ("to", "cuda")
+_DEPTH = 3
 _OTHERS = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer, BaseException)
 
 
@@ -57,6 +58,8 @@ def _move(thing: Any) -> None:
     """Move an object by its own method, where that is what the method does; a copy that it returns fills the object."""
     if not hasattr(thing, "to") and not simulated.now().is_cuda:
         return  # its `.cuda` is for another kind of GPU
+    if _is_placed(thing, _DEPTH):
+        return
     try:
         moved = thing.to(devices.target()) if hasattr(thing, "to") else thing.cuda(devices.target().index)
     except Exception as error:
@@ -67,6 +70,17 @@ def _move(thing: Any) -> None:
         vars(thing).update(vars(moved))
     with contextlib.suppress(TypeError):  # its class has slots alone
         modules.note_moved(thing)
+
+
+def _is_placed(thing: Any, depth: int) -> bool:
+    """Return whether an object holds a tensor that test code has put on the host by name: so its author wants it."""
+    for each in given.values_of(thing):
+        if isinstance(each, torch.Tensor):
+            if each.device.type == "cpu" and given.is_made_by_test(each):
+                return True
+        elif depth and _is_placed(each, depth - 1):
+            return True
+    return False
 
 
 def install() -> None:

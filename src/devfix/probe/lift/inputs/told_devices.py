@@ -2,46 +2,24 @@
 
 A user of a GPU names it. What such a call makes without its `device` then stays on the host: a bug that shows in no
 test which leaves the device out, for there the call may be right to make everything on the host. The argument is
-written as the call begins, by a trace function: no function of the code under test is replaced by another one.
+written as the call begins.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import CodeType, FrameType
-from typing import Any
 
 from ...simulation.patching import undo_with
 from .. import boundaries, constants, devices, left
 from ..arguments import is_passed, parameters
 from ..device_arguments import NAME
 from ..whose import Whose, kind_of
-
-
-class _Order:
-    wanted = False
-
+from . import begun_calls
 
 _takes: dict[int, tuple[CodeType, bool]] = {}  # by identity: the hash of a code object is computed each time
 
 
-@contextmanager
-def calls() -> Iterator[None]:
-    """Tell calls of the test that runs, unless somebody else traces it."""
-    if not _Order.wanted or sys.gettrace() is not None:
-        yield
-        return
-    sys.settrace(_begin)
-    try:
-        yield
-    finally:
-        if sys.gettrace() is _begin:
-            sys.settrace(None)
-
-
-def _begin(frame: FrameType, event: str, argument: Any) -> None:
+def _hear(frame: FrameType) -> None:
     code = frame.f_code
     known = _takes.get(id(code))
     if known is None:
@@ -62,11 +40,13 @@ def _tell(call: FrameType) -> None:
 
 def install(is_wanted: bool) -> None:
     """Tell calls the GPU from now on, or leave it; what is told one is not moved in either case."""
-    _Order.wanted = is_wanted
+    if is_wanted:
+        begun_calls.listeners.append(_hear)
     before, left.was_told_gpu = left.was_told_gpu, boundaries.was_told_gpu
 
     def restore() -> None:
-        _Order.wanted = False
+        if is_wanted:
+            begun_calls.listeners.remove(_hear)
         left.was_told_gpu = before
 
     undo_with(restore)
