@@ -57,3 +57,12 @@ def test_what_is_handed_to_numpy_lies_where_that_is_done() -> None:
     failure = Failure("numpy-on-device", "TypeError", "can't convert", "torch.Tensor.numpy", frames, (made,))
     diagnosis = Diagnosis("p/r", "a title", failure, Finding(0, "a reason"))
     assert cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place == FAILS
+
+
+def test_what_a_class_of_tensors_runs_for_its_caller_fails_where_that_calls() -> None:
+    made = Operand("self", "cuda:0", history=(Event("factory", "aten::ones", "cuda:0", (MAKES,)),))
+    runs = SourceLocation("library/tensors.py", 30, "MetaTensor.__torch_function__", owned=True)
+    frames = tuple(Frame(place) for place in (TEST, FAILS, runs))
+    failure = Failure("numpy-on-device", "TypeError", "can't convert", "torch.Tensor.numpy", frames, (made,))
+    cause = cause_of(failure, SEEN, (), lambda place: place.path.startswith("tests/"))
+    assert (cause.place, cause.failing) == (FAILS, FAILS)

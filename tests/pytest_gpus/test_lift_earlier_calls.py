@@ -91,3 +91,51 @@ def test_what_earlier_calls_made_without_a_gpu_is_no_finding(pytester: pytest.Py
     said = done.stdout.str()
     assert "3 passed, 2 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
     done.stdout.fnmatch_lines(["*library.py:14 *mask_on_the_gpu", "*library.py:36 *of_which_none_can_be_told"])
+
+
+METRIC = """
+import torch
+
+def as_tensor(number):
+    return torch.as_tensor(float(number))
+
+class Metric:
+    def __init__(self):
+        self.kept = []
+        self.offset = torch.zeros(3)
+
+    def update(self, x, y):
+        self.kept.append((x, y))
+
+    def compute(self):
+        return sum((x * y).sum() for x, y in self.kept)
+
+    def shifted(self):
+        return [x + self.offset for x, _ in self.kept]
+"""
+
+UPDATES = """
+import torch
+from metric import Metric, as_tensor
+
+x = torch.ones(3)
+
+def test_computed_of_what_was_made_of_numbers():
+    metric = Metric()
+    metric.update(x, torch.stack([as_tensor(number) for number in (1, 2, 3)]))
+    assert metric.compute() == 6
+
+def test_made_by_the_constructor():
+    metric = Metric()
+    metric.update(x, 2 * x)
+    assert metric.compute() == 6 and metric.shifted()
+"""
+
+
+def test_what_the_test_computes_of_earlier_results_is_what_it_hands_over(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(metric=METRIC, test_use=UPDATES)
+    done = run(pytester, "--lift", "--world", "simulated")
+    said = done.stdout.str()
+    assert "1 passed, 1 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
+    done.stdout.fnmatch_lines(["*metric.py:18 *made_by_the_constructor"])

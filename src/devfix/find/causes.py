@@ -21,6 +21,7 @@ HANDLED: CauseKind = "handled"
 UNEXPLAINED = ""
 HOST = "cpu"
 NOWHERE = SourceLocation("", 1)
+_HANDLER = "__torch_function__"  # of a class of tensors: it runs what its caller has called
 IsTest = Callable[[SourceLocation], bool]
 
 
@@ -156,6 +157,7 @@ def failing_place(failure: Failure, is_test: IsTest) -> str:
 def _failing(failure: Failure, is_test: IsTest) -> SourceLocation:
     """Return where the code under test handed the tensors over."""
     own = [frame.place for frame in failure.owned_frames if not is_test(frame.place)]
+    own = [place for place in own if place.function.rpartition(".")[2] != _HANDLER] or own
     return own[-1] if own else failure.at or NOWHERE
 
 

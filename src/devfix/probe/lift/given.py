@@ -128,7 +128,23 @@ def _attributes_set(code: CodeType) -> Iterator[str]:
 def is_made_by_test(tensor: torch.Tensor) -> bool:
     """Return whether test code has created a tensor, or the one that it derives from, in no call of other code."""
     history = records.of(tensor)
-    event = None if history is None else history[records.CREATION]
+    return history is not None and _is_of_test(history[records.CREATION])
+
+
+def is_computed_by_test(tensor: torch.Tensor) -> bool:
+    """Return whether test code itself has computed a tensor of what was created before, or one that it derives from."""
+    history = records.of(tensor)
+    if history is None or history[records.CREATION] is None:
+        return False
+    event, created = history[records.LAST], history[records.CREATION][records.MOMENT]
+    while event is not None and event[records.MOMENT] > created:
+        if _is_of_test(event):
+            return True
+        event = event[records.PREVIOUS]
+    return False
+
+
+def _is_of_test(event: records.Event | None) -> bool:
     stack = () if event is None else event[records.STACK]
     kinds = (kind_of(stack[at]) for at in range(0, len(stack), 2))
     return next((kind for kind in kinds if kind <= Whose.CODE), None) == Whose.TEST
