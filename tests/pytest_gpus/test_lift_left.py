@@ -144,11 +144,9 @@ PLACED = """
 import pytest, torch
 from operators import Diagonal, Normal, Sum, made
 
-DEVICES = [torch.device("cpu")]
-
-@pytest.fixture
-def where():
-    return DEVICES[0]
+@pytest.fixture(params=["cpu", "cuda:0"])
+def where(request):
+    return torch.device(request.param)
 
 def test_placed(where):
     scale = Diagonal(torch.ones(3, device=where).repeat(2))
@@ -167,11 +165,12 @@ def test_of_the_library():
 
 
 @pytest.mark.slow
-def test_objects_stay_whose_tensors_a_test_has_put_on_the_host(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("gpus", ["1", "2"])
+def test_objects_stay_whose_tensors_a_test_has_put_elsewhere(pytester: pytest.Pytester, gpus: str) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(operators=OPERATORS, test_placed=PLACED)
-    done = run(pytester, "--lift", "--gpus", "1", "--world", "simulated")
-    assert "4 passed, 0 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
+    done = run(pytester, "--lift", "--gpus", gpus, "--world", "simulated")
+    assert "6 passed, 0 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
 
 
 EVALUATES = """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import itertools
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,7 +18,7 @@ from .. import devices, given, modules
 from ..whose import Whose, kind_of
 
 _NAMES = ("to", "cuda")
-_DEPTH = 3
+_DEPTH, _PARTS = 3, 1000  # that are looked at of an object
 _OTHERS = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer, BaseException)
 
 
@@ -58,7 +60,7 @@ def _move(thing: Any) -> None:
     """Move an object by its own method, where that is what the method does; a copy that it returns fills the object."""
     if not hasattr(thing, "to") and not simulated.now().is_cuda:
         return  # its `.cuda` is for another kind of GPU
-    if _is_placed(thing, _DEPTH):
+    if _is_placed(thing):
         return
     try:
         moved = thing.to(devices.target()) if hasattr(thing, "to") else thing.cuda(devices.target().index)
@@ -72,15 +74,17 @@ def _move(thing: Any) -> None:
         modules.note_moved(thing)
 
 
-def _is_placed(thing: Any, depth: int) -> bool:
-    """Return whether an object holds a tensor that test code has put on the host by name: so its author wants it."""
+def _is_placed(thing: Any) -> bool:
+    """Return whether an object holds a tensor that test code has put on another device: so its author wants it."""
+    tensors = (each for each in itertools.islice(_parts(thing, _DEPTH), _PARTS) if isinstance(each, torch.Tensor))
+    return any(each.device != devices.target() and given.is_made_by_test(each) for each in tensors)
+
+
+def _parts(thing: Any, depth: int) -> Iterator[Any]:
     for each in given.values_of(thing):
-        if isinstance(each, torch.Tensor):
-            if each.device.type == "cpu" and given.is_made_by_test(each):
-                return True
-        elif depth and _is_placed(each, depth - 1):
-            return True
-    return False
+        yield each
+        if depth:
+            yield from _parts(each, depth - 1)
 
 
 def install() -> None:
