@@ -7,8 +7,10 @@ from devfix.sdk import (
     Changes,
     Context,
     CreationRule,
+    Event,
     File,
     Site,
+    SourceLocation,
     add_keyword,
     argument,
     code,
@@ -25,11 +27,15 @@ class HalfMovedExpression(CreationRule):
     message = "{name} was created in {made_at} without a device"
 
     def matches(self, ctx: Context) -> bool:
-        """Require that the same function created the peer on its device, or that the same statement moves it there."""
+        """Require that the same function created the peer on its device, or that the same statement moves it there.
+
+        What another function has returned of a tensor, such as the statistics of a data set, is no half of it.
+        """
         other, mine = ctx.view_peer(), ctx.created_at
         its, made = other.created_at, other.creation
         is_made = made is not None and self.is_creation(made) and made.device == other.operand.device
         is_beside = mine is not None and its is not None and (mine.path, mine.function) == (its.path, its.function)
+        is_beside &= not any(_has_returned(ctx, event, mine) for each in (ctx, other) for event in each.operand.history)
         return (is_made and is_beside) or _move_beside(ctx) is not None
 
     def explain(self, ctx: Context) -> str:
@@ -54,6 +60,13 @@ class HalfMovedExpression(CreationRule):
         edits = {each: add_keyword(each, "device", device) for each in _alike(site.file, wrong, moved.node)}
         title = f"Give `{site.file.code(wrong.func)}` the device `{device}`, as the one beside it has"
         yield from site.replace(edits, title)
+
+
+def _has_returned(ctx: Context, event: Event, mine: SourceLocation | None) -> bool:
+    """Return whether an event took place in another function than one of these, which has returned."""
+    place = event.owned_place
+    is_own = place is None or mine is None or (place.path, place.function) == (mine.path, mine.function)
+    return not is_own and place is not None and ctx.frame_of(place) is None
 
 
 def _move_beside(ctx: Context) -> cst.Call | None:

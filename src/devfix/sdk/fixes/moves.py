@@ -13,7 +13,7 @@ from devfix.sdk.fixes.call_result import called_operand, is_written_on, move_at,
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.factories import FACTORIES
 from devfix.sdk.fixes.moved_once import assign_locally, move_at_entry
-from devfix.sdk.trace.flows import is_on_device
+from devfix.sdk.trace.flows import is_for_host, is_on_device
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
@@ -190,13 +190,14 @@ def _can_hoist(file: File, node: cst.BaseExpression, text: str, anchor: str) -> 
 def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text: str) -> bool:
     """Return whether a name is read again in its function, in a later statement or the same one.
 
-    The arguments of an expression that failed were evaluated before it, so those reads do not count.
+    The arguments of an expression that failed were evaluated before it, so those reads do not count. Nor do reads as
+    numbers, which need the tensor where it is.
     """
     scope, line = file.function_of(node) or file.module, file.line_of(node)
     reads = [each for each in file.find(scope, text) if each is not node and file.line_of(each) >= line]
     if isinstance(failed, cst.BaseExpression):
         reads = [each for each in reads if not any(around is failed for around in file.ancestors(each))]
-    return any(is_read(file, each) for each in reads)
+    return any(is_read(file, each) and not is_for_host(file, each) for each in reads)
 
 
 def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:

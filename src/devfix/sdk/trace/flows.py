@@ -144,7 +144,7 @@ def is_tied_to_its_place(file: File, function: cst.FunctionDef, flow: Flow) -> b
     written = (name for name in flow.names if is_written(file, function, name))
     if any(not _is_fresh(file, function, name) for name in written):
         return True
-    return any(_is_kept(file, node) or _is_for_host(file, node) for node in flow.reads)
+    return any(_is_kept(file, node) or is_for_host(file, node) for node in flow.reads)
 
 
 def _is_fresh(file: File, function: cst.FunctionDef, name: str) -> bool:
@@ -166,8 +166,13 @@ def _is_kept(file: File, node: cst.BaseExpression) -> bool:
     return isinstance(parent, cst.Return | cst.Yield | cst.FormattedStringExpression)
 
 
-def _is_for_host(file: File, node: cst.BaseExpression) -> bool:
-    """Return whether an expression, or a view of it, is read as numbers or asked where it is."""
+def is_for_host(file: File, node: cst.BaseExpression) -> bool:
+    """Return whether an expression, or a view of it, is read as numbers or asked where it is.
+
+    >>> file = File("m.py", b"f(x.T.numpy(), int(y), z.exp())\\n")
+    >>> [is_for_host(file, file.find(file.module, name)[0]) for name in "xyz"]
+    [True, True, False]
+    """
     parent: cst.CSTNode | None = file.parent(node)
     while isinstance(parent, cst.Attribute | cst.Subscript) and parent.value is node:
         name = parent.attr.value if isinstance(parent, cst.Attribute) else ""
