@@ -293,17 +293,3 @@ def test_what_a_call_returns_goes_to_a_plain_device_before_that_of_a_part_of_a_m
     diagnosis = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
     found = [after(each) for each in move_argument(diagnosis, use_site(diagnosis), source)]
     assert [code.replace("cat(xs)", f"cat(xs).to({each})") for each in ("device", "net.bias.device")] == found[:2]
-
-
-@pytest.mark.parametrize(("decorator", "is_moved"), [("    @property\n", True), ("", False)])
-def test_a_property_that_computes_the_operand_is_moved_where_it_is_read(decorator: str, is_moved: bool) -> None:
-    kept = f"{decorator}    def bias(self):\n        return self._bias\n"
-    code = f"class A:\n{kept}\n    def f(self, x):\n        return x + self.bias\n"
-    found = moved(code, "x + self.bias", "self._bias", function="A.f")
-    assert found == ([code.replace("x + self.bias", "x + self.bias.to(x.device)")] if is_moved else [])
-
-
-@pytest.mark.parametrize("read", ["mask.numpy()", "int(mask.sum())", "np.sum(mask)"])
-def test_what_is_read_as_numbers_again_stays_where_it_is(read: str) -> None:
-    code = f"import numpy as np\ndef f(x, mask):\n    y = x + mask\n    return y, {read}\n"
-    assert moved(code, "x + mask")[0] == code.replace("x + mask", "x + mask.to(x.device)")

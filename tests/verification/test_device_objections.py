@@ -157,25 +157,6 @@ def test_what_a_module_makes_at_its_first_call(made: str, expected: list[str]) -
     assert strengths(text.replace("torch.nn.Module", "object"), (made, f"{made}.to(x.device)"), {}) == ["weak"]
 
 
-@pytest.mark.parametrize(
-    ("holder", "value", "expected"),
-    [
-        ("torch.nn.ParameterDict()", "torch.nn.Parameter(torch.ones(4))", []),
-        ("{}", "torch.nn.Parameter(torch.ones(4))", ["strong"]),
-        ("torch.nn.ParameterDict()", "torch.ones(4)", ["strong"]),
-        ("torch.nn.ModuleDict()", "torch.nn.Linear(2, 2)", []),
-    ],
-)
-def test_what_a_container_of_a_module_registers_goes_with_it(holder: str, value: str, expected: list[str]) -> None:
-    first = f"        if key not in self.late:\n            self.late[key] = {value}\n"
-    text = (
-        f"{HEAD}        self.late = {holder}\n\n    def forward(self, x, key):\n{first}        return self.late[key]\n"
-    )
-    made = "torch.ones(4)" if "ones" in value else value
-    moved = made.replace("(4", "(4, device=x.device") if "ones" in value else f"{made}.to(x.device)"
-    assert strengths(text, (made, moved), {}) == expected
-
-
 CLASS = "import torch\n\nclass Latents:\n    def __init__(self, n):\n        self.mean = torch.ones(n)\n\n{}"
 DRAW = "    def draw(self):\n        return self.mean.expand(2, 4) * 2\n"
 GLOBAL = ("torch.ones(n)", "torch.ones(n, device=device)")

@@ -64,3 +64,22 @@ def test_a_decorator_that_keeps_results() -> None:
     text = "import torch\n\n" + keeping + "    return torch.arange(4)\n"
     assert strengths(text.replace("{}", "{}", 1).replace("key = {}", "key = x.shape"), GIVEN, {}) == ["strong"]
     assert strengths(text.replace("key = {}", "key = x.shape, x.device"), GIVEN, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("holder", "value", "expected"),
+    [
+        ("torch.nn.ParameterDict()", "torch.nn.Parameter(torch.ones(4))", []),
+        ("{}", "torch.nn.Parameter(torch.ones(4))", ["strong"]),
+        ("torch.nn.ParameterDict()", "torch.ones(4)", ["strong"]),
+        ("torch.nn.ModuleDict()", "torch.nn.Linear(2, 2)", []),
+    ],
+)
+def test_what_a_container_of_a_module_registers_goes_with_it(holder: str, value: str, expected: list[str]) -> None:
+    first = f"        if key not in self.late:\n            self.late[key] = {value}\n"
+    text = (
+        f"{HEAD}        self.late = {holder}\n\n    def forward(self, x, key):\n{first}        return self.late[key]\n"
+    )
+    made = "torch.ones(4)" if "ones" in value else value
+    moved = made.replace("(4", "(4, device=x.device") if "ones" in value else f"{made}.to(x.device)"
+    assert strengths(text, (made, moved), {}) == expected

@@ -16,6 +16,7 @@ from devfix.verification.objections.code import Code, called_name, functions, in
 from devfix.verification.objections.introduced import Introduced
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
+_CONTAINERS = ("ParameterDict", "ParameterList", "ModuleDict", "ModuleList")
 _WHOLE = frozenset({"children", "named_children", "apply", "_modules"})
 
 
@@ -108,3 +109,15 @@ def _stores(node: ast.Assign | ast.AnnAssign, names: set[str]) -> bool:
 
 def _calls_eval(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr == "eval" for each in ast.walk(node))
+
+
+def registers(owner: str, target: str, code: Code) -> bool:
+    """Return whether a module registers a part of it at a target: an attribute, or an item of one of its containers."""
+    holder, bracket, _ = target.partition("[")
+    made = (
+        called_name(node.value)
+        for _, tree in code.trees(f"{holder} = ")
+        for around, _, node in functions(tree)
+        if around == owner and isinstance(node, ast.Assign) and holder in map(ast.unparse, node.targets)
+    )
+    return holder.startswith("self.") and (not bracket or any(each in _CONTAINERS for each in made))

@@ -11,9 +11,8 @@ from devfix.model import DeviceType, Failure, is_on_gpu
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.members import registers
 from devfix.verification.objections.value_kinds import Function, parameters
-
-_CONTAINERS = ("ParameterDict", "ParameterList", "ModuleDict", "ModuleList")
 
 
 def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
@@ -49,8 +48,10 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
     if any("device" in each for each in (stored.target, stored.test, *stored.keys)):
         return
     is_attribute = stored.target.startswith("self.") and "[" not in stored.target
-    if _is_module_class(what.owner, code) and _is_registered(stored, what, code):
-        return  # a submodule or parameter, which a later move of its module takes along
+    value = stored.value.value if isinstance(stored.value, ast.Assign) else stored.value
+    is_part = _constructs(what.node) or called_name(value) == "Parameter"
+    if is_part and _is_module_class(what.owner, code) and registers(what.owner, stored.target, code):
+        return  # a later move of its module takes it along
     problem = f"{what.path}:{stored.line}: `{stored.target}` is kept on the device of the first call"
     is_weak = is_attribute or _is_updated(function, stored.target)
     yield Objection("weak" if is_weak else "strong", f"{problem}, and later ones may be on another")
@@ -96,22 +97,6 @@ def _constructs(node: ast.AST | None) -> bool:
     made = made if isinstance(made, ast.Call) else node
     name = called_name(made)
     return name[:1].isupper() and not name.endswith("Tensor")
-
-
-def _is_registered(stored: Kept, what: Introduced, code: Code) -> bool:
-    """Return whether a module registers what a method stores: a module or parameter, or one in a container."""
-    value = stored.value.value if isinstance(stored.value, ast.Assign) else stored.value
-    if not _constructs(what.node) and called_name(value) != "Parameter":
-        return False
-    holder, bracket, _ = stored.target.partition("[")
-    made = (
-        called_name(node.value)
-        for _, tree in code.trees(f"{holder} = ")
-        if bracket
-        for owner, _, node in functions(tree)
-        if owner == what.owner and isinstance(node, ast.Assign) and holder in map(ast.unparse, node.targets)
-    )
-    return holder.startswith("self.") and (not bracket or any(each in _CONTAINERS for each in made))
 
 
 def _is_module_class(name: str, code: Code) -> bool:

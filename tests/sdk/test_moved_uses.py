@@ -1,0 +1,27 @@
+"""A property is moved where it is read, and what is read as numbers below stays where it is."""
+
+from __future__ import annotations
+
+import pytest
+from mismatch_factory import after, meeting, use_site
+
+from devfix.sdk.fixes.moves import move_argument
+
+
+def moved(code: str, failing: str, name: str = "mask", function: str = "f") -> list[str]:
+    diagnosis, source = meeting(code, failing, name, function=function)
+    return [after(each) for each in move_argument(diagnosis, use_site(diagnosis, name), source)]
+
+
+@pytest.mark.parametrize(("decorator", "is_moved"), [("    @property\n", True), ("", False)])
+def test_a_property_that_computes_the_operand_is_moved_where_it_is_read(decorator: str, is_moved: bool) -> None:
+    kept = f"{decorator}    def bias(self):\n        return self._bias\n"
+    code = f"class A:\n{kept}\n    def f(self, x):\n        return x + self.bias\n"
+    found = moved(code, "x + self.bias", "self._bias", function="A.f")
+    assert found == ([code.replace("x + self.bias", "x + self.bias.to(x.device)")] if is_moved else [])
+
+
+@pytest.mark.parametrize("read", ["mask.numpy()", "int(mask.sum())", "np.sum(mask)"])
+def test_what_is_read_as_numbers_again_stays_where_it_is(read: str) -> None:
+    code = f"import numpy as np\ndef f(x, mask):\n    y = x + mask\n    return y, {read}\n"
+    assert moved(code, "x + mask")[0] == code.replace("x + mask", "x + mask.to(x.device)")
