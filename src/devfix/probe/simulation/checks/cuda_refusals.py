@@ -16,7 +16,7 @@ from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, INTEGERS, REFUSED, SCA
 from . import convolutions
 
 # `caffe2::TypeMeta` prints these.
-_IN_CPP = {
+NAMES_IN_CPP = {
     torch.uint8: "unsigned char", torch.int8: "signed char", torch.int16: "short int", torch.int32: "int",
     torch.int64: "long int", torch.float32: "float", torch.float64: "double",
 }  # fmt: skip
@@ -106,7 +106,7 @@ def filling(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 @refuses("masked_scatter")
 def scattering(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`masked_scatter__cuda` in cuda/IndexKernel.cpp, which names the type as C++ does."""
-    _refuse_mask(cells, "masked_scatter_ only supports boolean masks, but got mask with dtype {}", _IN_CPP)
+    _refuse_mask(cells, "masked_scatter_ only supports boolean masks, but got mask with dtype {}", NAMES_IN_CPP)
 
 
 def _refuse_mask(cells: Sequence[Any], text: str, names: Mapping[torch.dtype, str]) -> None:

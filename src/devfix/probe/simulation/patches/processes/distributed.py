@@ -1,6 +1,7 @@
 """`torch.distributed` with NCCL runs on Gloo, which transfers the values of simulated tensors.
 
-Tensors on the CPU are rejected if the program's group only has NCCL, as NCCL rejects them.
+Tensors on the CPU are rejected if the program's group only has NCCL, as NCCL rejects them. What a group says of itself
+is what it would say with NCCL.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import torch
 
 from ... import hooks
 from ...accelerators import devices, kinds
-from ...checks import nccl_checks
+from ...checks import collective_mixtures, nccl_checks
 from ...operator_tables.plans import special
 from ...patching import replace, wrap
 from ...tensors.tensor import Tensor
@@ -23,15 +24,16 @@ from . import futures
 _LETTING_GO = 0.05  # seconds
 _WHOLE = ("c10d::_allgather_base_", "c10d::_reduce_scatter_base_")
 _asked: dict[str, str] = {}  # the name of a group -> the backend that the program requested
+_places: dict[str, str] = {}  # the name of a group -> the backend of each kind of device ("cpu:gloo,cuda:nccl")
 
 
 def _without_nccl(backend: Any) -> Any:
-    return "gloo" if backend is None or kinds.now().backend in str(backend) else backend
+    return "gloo" if backend is None or kinds.now().backend in str(backend).lower() else backend
 
 
-def _is_only_on_gpus(asked: str) -> bool:
-    kind = kinds.now()
-    return bool(kind.backend) and asked in (kind.backend, f"{kind.name}:{kind.backend}")
+def _is_only_on_gpus(group: Any) -> bool:
+    places = _places.get(_name(group), "")
+    return kinds.now().backend in places and not any(place.startswith("cpu:") for place in places.split(","))
 
 
 def _name(group: Any) -> str:
@@ -42,14 +44,20 @@ def _name(group: Any) -> str:
 
 
 def _remember(group: Any, backend: Any) -> None:
-    # Without a backend PyTorch uses Gloo for the CPU and NCCL for GPUs.
-    kind = kinds.now()
-    _asked[_name(group)] = f"cpu:gloo,{kind.name}:{kind.backend}" if backend is None else str(backend).lower()
+    from torch.distributed.distributed_c10d import Backend, BackendConfig  # which not every build has
+
+    asked = "undefined" if backend is None else str(backend).lower()
+    _asked[_name(group)] = asked
+    _places[_name(group)] = repr(BackendConfig(Backend(asked)))
 
 
 def _begin(original: Any) -> Any:
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
-        kwargs.pop("device_id", None)
+        device = kwargs.get("device_id")
+        if backend is None and device is not None:
+            backend = kinds.now().backend
+        if (index := getattr(device, "index", device)) is not None:
+            devices.exists(index)  # what PyTorch refuses, the program has asked for
         result = original(_without_nccl(backend), *args, **kwargs)
         _remember(torch.distributed.group.WORLD, backend)
         if kinds.now().backend in str(backend).lower():
@@ -79,7 +87,6 @@ def _let_go() -> None:
 
 def _new_group(original: Any) -> Any:
     def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:
-        kwargs.pop("device_id", None)
         group = original(ranks, timeout, None if backend is None else _without_nccl(backend), *args, **kwargs)
         _remember(group, _asked.get(_name(torch.distributed.group.WORLD)) if backend is None else backend)
         return group
@@ -90,16 +97,23 @@ def _new_group(original: Any) -> Any:
 def _backend(original: Any) -> Any:
     def get_backend(group: Any = None) -> Any:
         found = original(group)
-        asked = _asked.get(_name(group or torch.distributed.group.WORLD), "")
-        return kinds.now().backend if kinds.now().backend in asked else found
+        return _asked.get(_name(group or torch.distributed.group.WORLD), found)
 
     return get_backend
 
 
+def _configuration(original: Any) -> Any:
+    def get_backend_config(group: Any = None) -> Any:
+        found = original(group)
+        return _places.get(_name(group or torch.distributed.group.WORLD), found)
+
+    return get_backend_config
+
+
 def _object_device(original: Any) -> Any:
     def device(group: Any = None) -> Any:
-        asked = _asked.get(_name(group or torch.distributed.group.WORLD), "")
-        return kinds.now().name if _is_only_on_gpus(asked) else original(group)
+        only = _is_only_on_gpus(group or torch.distributed.group.WORLD)
+        return kinds.now().name if only else original(group)
 
     return device
 
@@ -137,23 +151,27 @@ def _unbox(group: Any) -> Any:
         return torch.distributed.group.WORLD
 
 
-def refuse_host(group: Any, tensors: Any) -> None:
-    """Raise as a group with only NCCL does for tensors on the CPU."""
-    asked = _asked.get(_name(_unbox(group)), "")
-    if _is_only_on_gpus(asked) and any(tensor._devfix_gpu < 0 for tensor in tensors):
-        raise RuntimeError("No backend type associated with device type cpu")
+def _refuse(group: Any, name: str, args: Any) -> None:
+    """Raise what the backend of a group does for tensors that it does not take, or that are on several devices."""
+    is_on_gpu = any(each._devfix_gpu >= 0 for each in collective_mixtures.first_backend(args))
+    places = _places.get(_name(group), "")
+    kind = kinds.now().name if is_on_gpu else "cpu"
+    if places and not any(place.startswith(f"{kind}:") for place in places.split(",")):
+        raise RuntimeError(f"No backend type associated with device type {kind}")
+    if f"{kind}:nccl" in places:
+        collective_mixtures.refuse_by_nccl(name, args, group.size())
+        nccl_checks.check(name, args, group.size())
+    else:
+        collective_mixtures.refuse_by_gloo(name, args)
 
 
 @special("c10d*")
 def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run a collective on the values of the tensors."""
-    tensors = [item for part in args for item in _flat(part)]
+    tensors = [item for part in args for item in collective_mixtures.flat(part)]
     group = next((item for item in args if isinstance(item, torch.ScriptObject)), None)
     if group is not None and plan.name not in ("c10d::barrier", "c10d::monitored_barrier_"):
-        refuse_host(group, tensors)
-        unboxed = _unbox(group)
-        if kinds.now().backend == "nccl" and "nccl" in _asked.get(_name(unboxed), ""):
-            nccl_checks.check(plan.name, args, unboxed.size())
+        _refuse(_unbox(group), plan.name, args)
     futures.remember(tensors)
     held = [_host_values(part) for part in args]
     if plan.name in _WHOLE:
@@ -166,12 +184,6 @@ def collective(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         result = rewrap(plan, result, tensors, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)
     return result
-
-
-def _flat(part: Any) -> Any:
-    if isinstance(part, (list, tuple)):
-        return [found for item in part for found in _flat(item)]
-    return [part] if isinstance(part, Tensor) else []
 
 
 def _host_values(part: Any) -> Any:
@@ -192,6 +204,7 @@ def install() -> None:
         "new_group": _new_group,
         "destroy_process_group": _destroy,
         "get_backend": _backend,
+        "get_backend_config": _configuration,
         "barrier": _barrier,
         "_get_object_coll_device": _object_device,
         **dict.fromkeys(("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"), _note_operation),
