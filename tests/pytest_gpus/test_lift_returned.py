@@ -148,3 +148,40 @@ def test_what_a_test_looks_up_by_a_private_name_is_no_result(pytester: pytest.Py
     found = silent_findings(pytester, PRIVATE, LOOKS)
     lines = {test: [each["line"] for each in silent] for test, silent in found.items()}
     assert lines == {"property": [6], "public": [7]}
+
+
+GRAPHS = """
+import torch
+
+class Store:
+    def __init__(self, **values):
+        self.mapping = values
+
+class Graph:
+    def __init__(self, **values):
+        self.store = Store(**values)
+
+def split(graph):
+    mask = torch.zeros(len(graph.store.mapping["x"]), dtype=torch.bool)
+    graph.store.mapping["mask"] = mask
+    return mask
+"""
+
+SPLITS = """
+import torch
+from library import Graph, split
+
+def test_on_a_gpu():
+    assert split(Graph(x=torch.ones(3))).shape == (3,)
+
+def test_on_the_host():
+    assert split(Graph(x=torch.ones(3, device="cpu"))).shape == (3,)
+
+def test_without_tensors():
+    assert split(Graph(x=[1, 2])).shape == (2,)
+"""
+
+
+def test_tensors_in_the_parts_of_an_object_are_given_with_it(pytester: pytest.Pytester) -> None:
+    found = silent_findings(pytester, GRAPHS, SPLITS)
+    assert {test: [each["line"] for each in silent] for test, silent in found.items()} == {"on_a_gpu": [12]}

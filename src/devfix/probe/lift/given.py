@@ -38,9 +38,9 @@ class Given(Enum):
 def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
     """Return where the tensors lie among the arguments of a call, and a weak reference to one on a GPU.
 
-    Those in lists and of modules count. Where there is none, those that an object holds: a graph, a batch. What a
-    constructor has made of its object by then was not given to it. Where no argument holds any, those count that test
-    code has given to the object of a method before: `Sample(x).weights()`.
+    Those in lists and of modules count. Where there is none, those that an object or a part of it holds: a graph, a
+    batch. What a constructor has made of its object by then was not given to it. Where no argument holds any, those
+    count that test code has given to the object of a method before: `Sample(x).weights()`.
     """
     is_made = call.f_code.co_name == "__init__"
     arguments = [
@@ -53,6 +53,8 @@ def place_of_arguments(call: FrameType) -> tuple[Given, Any]:
         own = [value for name, value in arguments if name == "self" and not modules.was_moved(value)]
         held = [values_of(each) for each in itertools.islice(leaves, _ITEMS) if not any(each is one for one in own)]
         found = list(_tensors(each for values in held for each in values))
+        parts = [values_of(each) for values in ([] if found else held) for each in itertools.islice(values, _ITEMS)]
+        found = found or list(_tensors(each for values in parts for each in values))  # the stores of a graph
         found = found or [tensor for each in own for tensor in _tensors_given_before(each)]
     if not found:
         return Given.NOTHING, None
