@@ -16,9 +16,16 @@ def moved(code: str, failing: str, name: str = "mask", function: str = "f") -> l
 @pytest.mark.parametrize(("decorator", "is_moved"), [("    @property\n", True), ("", False)])
 def test_a_property_that_computes_the_operand_is_moved_where_it_is_read(decorator: str, is_moved: bool) -> None:
     kept = f"{decorator}    def bias(self):\n        return self._bias\n"
-    code = f"class A:\n{kept}\n    def f(self, x):\n        return x + self.bias\n"
-    found = moved(code, "x + self.bias", "self._bias", function="A.f")
-    assert found == ([code.replace("x + self.bias", "x + self.bias.to(x.device)")] if is_moved else [])
+    code = f"class A:\n{kept}\n    def f(self, x):\n        return add(x, self.bias)\n"
+    found = moved(code, "add(x, self.bias)", "self._bias", function="A.f")
+    assert found == ([code.replace("self.bias)", "self.bias.to(x.device))")] if is_moved else [])
+
+
+def test_an_attribute_by_another_name_is_the_side_that_failed() -> None:
+    code = "class A:\n    load = zeros(3)\n\n    def f(self, x):\n        A.load = x + A.load\n"
+    assert moved(code, "x + A.load", "self.load", function="A.f")[0] == code.replace(
+        "x + A.load", "x + A.load.to(x.device)"
+    )
 
 
 @pytest.mark.parametrize("read", ["mask.numpy()", "int(mask.sum())", "np.sum(mask)"])

@@ -20,7 +20,7 @@ from devfix.source.edits.device_arguments import device_text
 from devfix.source.edits.expressions import is_move, move_to
 from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.reading import assignments, is_read
-from devfix.source.queries.repository import Repository
+from devfix.source.queries.repository import Definition, Repository
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
 KEY = re.compile(r"""\[(["'])([^\W\d]\w*)\1\]""")
@@ -146,9 +146,9 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
 def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, source: Sources) -> list[str]:
     """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
 
-    Where there is none, it is a property, which computes its result too. Of an index it is the attribute that is
-    indexed. A name stands for an operand without one if what it holds now looks like it: another thread may have bound
-    the name since.
+    Where there is none, it is a property, which computes its result too, or an attribute by another name than the one
+    in scope: `Router.load` for `self.load`. Of an index it is the attribute that is indexed. A name stands for an
+    operand without one if what it holds now looks like it: another thread may have bound the name since.
     """
     if site.kind != "use" or site.place.column is None:
         return []
@@ -166,7 +166,9 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
         found = [each for each in (*receiver, *given) if is_on_device(file, each)]
     calls = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
     called: list[cst.BaseExpression] = [each for each in calls if not is_written_on(file, each)]
-    called = called or [each for each in found if _is_property(file, each, source)]
+    is_side = isinstance(root, cst.BinaryOperation | cst.Comparison)  # which is the operand, by whatever name
+    others = (each for each in found if isinstance(each, cst.Attribute))
+    called = called or [each for each in others if is_side or _is_property(file, each, source)]
     if not any(each.frame == site.frame for each in operand.names):
         looks = ("tensor", operand.device, operand.shape)
         alike = {each.expression for each in site.scope if (each.kind, each.device, each.shape) == looks}
@@ -174,13 +176,11 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
     return [file.code(called[0])] if len(called) == 1 else []
 
 
-def _is_property(file: File, node: cst.BaseExpression, source: Sources) -> bool:
+def _is_property(file: File, node: cst.Attribute, source: Sources) -> bool:
     """Return whether an attribute is a property of a class of the repository, which computes it."""
     repository = Repository(source)
-    holder = repository.class_of(file, node.value) if isinstance(node, cst.Attribute) else None
-    if holder is None or isinstance(holder, str) or not isinstance(node, cst.Attribute):
-        return False
-    return node.attr.value in repository.properties(holder)
+    holder = repository.class_of(file, node.value)
+    return isinstance(holder, Definition) and node.attr.value in repository.properties(holder)
 
 
 def is_written_on(file: File, call: cst.BaseExpression) -> bool:
