@@ -47,6 +47,9 @@ def test_creations(trace_program: Any, made: str, kind: str) -> None:
         ("torch.nn.functional.linear(h, torch.ones(3, 3))", "linear"),
         ("torch.nn.functional.linear(h, torch.ones(3, 3, requires_grad=True)).detach()", "detach"),
         ("h.clone()", "clone"),
+        ("torch.where(h > 0, 1.0, 0.0)", "where"),
+        ("torch.where(h > 0, h, 0.0)", "where"),
+        ("torch.where(torch.ones(3) > 2, 0.0, h)", "where"),
     ],
 )
 def test_what_is_derived_on_the_host_keeps_its_creation(trace_program: Any, step: str, name: str) -> None:

@@ -10,7 +10,7 @@ import torch
 from ..simulation import hooks
 from ..simulation.native import loading as native
 from ..simulation.operator_tables import operators
-from ..simulation.operator_tables.operators import RECREATED, REDRAWN
+from ..simulation.operator_tables.operators import CHOSEN, RECREATED, REDRAWN
 from . import places, transfers
 from .places import nearest, outward
 from .records import KEEP, LAST, MOVE, History, Record, drop, moments, of, shorten_history, table, unknown
@@ -31,7 +31,7 @@ def record_creation(result: Any, func: Any, args: Any, kwargs: Any) -> None:
     role = _roles.get(id(func))
     if role is None:
         role = learn(func)
-    source = args[role] if 0 <= role < len(args) else None
+    source = args[role] if 0 <= role < len(args) else operators.chosen_source(args) if role == CHOSEN else None
     if not isinstance(result, Tensor):  # a number, as of `item()`
         if source is not None:
             read(source, func)

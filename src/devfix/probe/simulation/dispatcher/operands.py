@@ -8,7 +8,7 @@ import torch
 
 from ..native import loading as native
 from ..operator_tables.dtypes import PRODUCTS
-from ..operator_tables.operators import source_argument
+from ..operator_tables.operators import CHOSEN, chosen_source, source_argument
 from ..tensors.tensor import Tensor
 from .composite_path import PLAIN, is_composite, is_unobserved
 from .cpu_fast_path import SIMPLE, are_simple, run_on_host
@@ -71,8 +71,11 @@ def of_many(original: Any, func: Any, taken: Any = None) -> Any:
         if not kwargs or are_simple(kwargs.values()):
             operands = _Operands(args)
             if operands.fits and operands.first is not None and is_unobserved(whole):
-                known = 0 <= derived_from < len(args) and type(args[derived_from]) in PLAIN
-                source = args[derived_from] if known else operands.first
+                source = args[derived_from] if 0 <= derived_from < len(args) else None
+                if derived_from == CHOSEN:
+                    source = chosen_source(args)
+                if type(source) not in PLAIN:
+                    source = operands.first
                 gpu: Any = operands.gpu
                 if gpu < 0:
                     result = run_on_host(original, func, args, kwargs, source)

@@ -78,6 +78,17 @@ struct Operands {
   }
 };
 
+// operators.chosen_source: which argument of `where` a result derives from; ERROR with an exception set.
+inline long chosen(PyObject* const* args, Py_ssize_t count) {
+  for (const long at : {1, 2, 0}) {
+    if (at >= count || !is_plain(args[at])) continue;
+    Ref dimensions(PyObject_GetAttr(args[at], names.ndim));
+    if (!dimensions) return ERROR;
+    if (PyLong_AsLong(dimensions.get()) > 0) return at;
+  }
+  return 1;
+}
+
 // operands.of_many: tensors and lists of them on one device, and plain arguments; the result is new.
 inline PyObject* of_many(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   const Call call{reinterpret_cast<Path*>(self), args, flags, keywords};
@@ -92,7 +103,8 @@ inline PyObject* of_many(PyObject* self, PyObject* const* args, size_t flags, Py
     values[at] = kept[at].get();
   }
   if (operands.first == nullptr || !is_unobserved(call.path)) return call.regular();
-  const long at = call.path->number;
+  const long at = call.path->number == CHOSEN ? chosen(args, count) : call.path->number;
+  if (at == ERROR) return nullptr;
   Ref source(fresh(at >= 0 && at < count && is_plain(args[at]) ? args[at] : operands.first));
   if (operands.gpu < 0) return hosted(call, nullptr, source.get());
   if (call.path->taken != Py_None && !operands.dense) return call.regular();

@@ -4,7 +4,7 @@
 
 namespace devfix {
 
-constexpr long CREATED = -1, RECREATED = -2, REDRAWN = -3;
+constexpr long CREATED = -1, RECREATED = -2, REDRAWN = -3, CHOSEN = -4;
 constexpr long LONGEST = 12, KEEP = 4;
 
 inline PyObject* history_in_table(PyObject* thing) {  // a new reference; null without an error if there is none
@@ -132,6 +132,7 @@ inline bool created(PyObject* result, PyObject* func, PyObject* args, PyObject* 
   PyObject* learned = is_tensor(result) ? PyDict_GetItemWithError(ours.roles, key.get()) : nullptr;
   if (learned == nullptr) return call_created(result, func, args, kwargs, ours.created);
   const long role = PyLong_AsLong(learned);
+  if (role == CHOSEN) return call_created(result, func, args, kwargs, ours.created);
   if (role != RECREATED) {
     Ref known(history(result));
     if (known) return role == REDRAWN ? call_created(result, func, args, kwargs, ours.created) : true;

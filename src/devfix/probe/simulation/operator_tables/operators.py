@@ -8,10 +8,11 @@ from typing import Any
 CREATED = -1
 RECREATED = -2  # created even if the tensor was known: its memory is another, or an outer function is the creator
 REDRAWN = -3  # filled with random numbers, which counts as its creation
+CHOSEN = -4  # from the first argument of `sources_of` that has dimensions
 _LIKE = re.compile(r"(_like|^new_\w+|^lift_fresh|^lift_fresh_copy)$")
 _BETWEEN = frozenset(("linspace", "logspace"))  # a tensor among their arguments gives a number
 # If the first tensor is not the source: conditions, biases, weights from which rows are selected.
-_SOURCE = dict.fromkeys(["where", "addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
+_SOURCE = dict.fromkeys(["addmm", "baddbmm", "addbmm", "addmv", "addr", "embedding", "embedding_bag"], 1)
 _RANDOM = re.compile(
     r"^(new_)?(rand\w*|normal|bernoulli|multinomial|poisson|binomial|_standard_gamma|_sample_dirichlet|dropout|native_dropout)$"
 )
@@ -26,7 +27,7 @@ _KEEPS = re.compile(
 
 
 def source_argument(func: Any) -> int:
-    """Return the position of the argument that a result derives from, or `CREATED` if there is none."""
+    """Return the position of the argument that a result derives from, or one of the constants above."""
     schema = getattr(func, "_schema", None)
     if schema is None:
         return RECREATED
@@ -35,6 +36,8 @@ def source_argument(func: Any) -> int:
         return RECREATED
     if _REDRAWN.match(name):
         return REDRAWN
+    if name == "where":
+        return CHOSEN
     if _LIKE.search(name) or name in _BETWEEN:
         return CREATED
     tensors = [at for at, argument in enumerate(schema.arguments) if "Tensor" in str(argument.type)]
@@ -42,6 +45,15 @@ def source_argument(func: Any) -> int:
         return CREATED
     wanted = _SOURCE.get(name, tensors[0])
     return wanted if wanted in tensors else tensors[0]
+
+
+def chosen_source(args: Any) -> Any:
+    """Return the argument of `where` that a result derives from: with two numbers, the condition.
+
+    The numbers of `torch.where(mask, 0.5, 0.0)` are tensors without dimensions where the operator is called.
+    """
+    condition, *values = args[:3]
+    return next((each for each in (*values, condition) if getattr(each, "ndim", 0)), values[0] if values else condition)
 
 
 def base_name(what: Any) -> str:
