@@ -80,6 +80,15 @@ def reducing(name: str, given: dict[str, Any]) -> None:
     raise messages.check_failed("self.device() == out.device()")
 
 
+@check("mode")
+def choosing(name: str, given: dict[str, Any]) -> None:
+    """`mode_out` in ATen/native/Sorting.cpp compares each output with the input."""
+    home = given["self"].device
+    for which in ("values", "indices"):
+        if (found := given[which].device) != home:
+            raise RuntimeError(f"expected device '{home}' but got '{found}' for {which} output")
+
+
 @check("bernoulli", "bernoulli_")
 def drawing(name: str, given: dict[str, Any]) -> None:
     """Probabilities are moved to the device (`bernoulli_kernel` in ATen/native/cuda/DistributionTemplates.h)."""

@@ -14,13 +14,19 @@ _exchange = devices.exchanging()
 
 
 def _set_index(device: Any) -> None:
-    index = devices.index_named(device if not isinstance(device, int) else int(device))
-    devices.make_current(-1 if index is None else index)
+    devices.make_current(_checked(device))
 
 
 def _wait(device: Any = None) -> None:
-    index = devices.current() if device is None else devices.index_named(device)
+    index = devices.index_named(_checked(device))
     captures.wait_for_device(devices.current() if index is None else index)
+
+
+def _checked(device: Any) -> int:
+    """Return the index of a device as PyTorch's functions of accelerators do, which refuse other kinds of devices."""
+    from torch.accelerator._utils import _get_device_index  # which not every release has
+
+    return int(_get_device_index(device, optional=True))
 
 
 def _module(original: Any) -> Any:
@@ -48,7 +54,7 @@ def install() -> None:
         "set_device_idx": _set_index,
         "synchronize": _wait,
         # Not the functions themselves: Dynamo stores one rule for each, and they are those of torch.cuda.
-        "current_stream": lambda device=None: stream_classes.current_stream(device),
+        "current_stream": lambda device=None: stream_classes.current_stream(_checked(device)),
         "set_stream": lambda stream: streams.set_stream(stream),
     }
     for function, answer in answers.items():

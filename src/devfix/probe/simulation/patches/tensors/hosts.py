@@ -62,12 +62,20 @@ def _pin(original: Any) -> Any:
             raise error
         if self.is_pinned():
             return self
+        if (device := kwargs.get("device", next(iter(args), None))) is not None:
+            _assert_accelerator(torch.device(device))
         is_strided = self.layout is torch.strided
         result = self.clone(memory_format=torch.contiguous_format) if is_strided else self.clone()
         result._devfix_pinned = True
         return result
 
     return pin_memory
+
+
+def _assert_accelerator(device: torch.device) -> None:
+    """Raise for a device that pins no memory of the host (`getAcceleratorHooksInterface` in ATen/Context.h)."""
+    if device.type in ("cpu", "meta"):
+        raise RuntimeError(f"{device.type.upper()} device type not an accelerator.")
 
 
 pinned_ranges: dict[int, int] = {}
