@@ -14,15 +14,15 @@ _exchange = devices.exchanging()
 
 
 def _set_index(device: Any) -> None:
-    devices.make_current(_checked(device))
+    devices.make_current(_index_of(device))
 
 
 def _wait(device: Any = None) -> None:
-    index = devices.index_named(_checked(device))
+    index = devices.index_named(_index_of(device))
     captures.wait_for_device(devices.current() if index is None else index)
 
 
-def _checked(device: Any) -> int:
+def _index_of(device: Any) -> int:
     """Return the index of a device as PyTorch's functions of accelerators do, which refuse other kinds of devices."""
     from torch.accelerator._utils import _get_device_index  # which not every release has
 
@@ -54,7 +54,7 @@ def install() -> None:
         "set_device_idx": _set_index,
         "synchronize": _wait,
         # Not the functions themselves: Dynamo stores one rule for each, and they are those of torch.cuda.
-        "current_stream": lambda device=None: stream_classes.current_stream(_checked(device)),
+        "current_stream": lambda device=None: stream_classes.current_stream(_index_of(device)),
         "set_stream": lambda stream: streams.set_stream(stream),
     }
     for function, answer in answers.items():
