@@ -260,8 +260,9 @@ def _summary(device: Any = None, abbreviated: bool = False) -> str:
 
 
 def _free(device: Any = None) -> tuple[int, int]:
-    """Return the bytes that are free and those in all, which the driver tells."""
+    """Return the bytes that are free and those in all, which the driver tells once it is in use."""
     gpu = index_of(device)
+    devices.use()
     return max(TOTAL - reserved_bytes(gpu), 1), TOTAL
 
 
