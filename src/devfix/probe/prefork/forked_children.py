@@ -64,6 +64,7 @@ def _forked_words(given: Mapping[str, Any]) -> list[str] | None:
     if any(given.get(name, value) != value for name, value in _PLAIN.items()):
         return None
     if words[1] == "-m":
+        # The server has imported torch already; pytest has to be imported in the world of its own tests.
         is_own = len(words) > 2 and words[2].partition(".")[0] not in ("torch", "pytest")
     else:
         is_own = words[1].endswith(".py")
@@ -71,7 +72,7 @@ def _forked_words(given: Mapping[str, Any]) -> list[str] | None:
 
 
 def _starts_alike(given: Mapping[Any, Any] | None, own: Mapping[str, str], fixed: re.Pattern[str]) -> bool:
-    """Return whether an interpreter reads the same of an environment as this process did when it started."""
+    """Return whether an interpreter would read the same of an environment as this process did when it started."""
     environment = os.environ if given is None else given
     if not all(isinstance(word, str) for pair in environment.items() for word in pair):
         return False

@@ -6,8 +6,7 @@ the socket CONTROL is one byte with three descriptors: a connection, and the pro
 the CONTROL of the server that is to run the programs that the program starts. The request on the connection is one line
 of JSON: words, cwd, environment, and read_at_start for those programs (forked_children.py). The response is one line,
 as from the supervisor of processes: "exit CODE SECONDS PROCESSOR" or "signal NUMBER SECONDS PROCESSOR", the last in
-seconds of processor time.
-Closing the connection ends the program.
+seconds of processor time. Closing the connection ends the program.
 
 The byte "b" with one descriptor, the CONTROL of another server, makes a branch: a fork that runs the code of a request
 (one line of JSON: code, given), says whether that succeeded as this server does at its start, and then serves too.

@@ -16,25 +16,10 @@ from devfix.source.queries.writes import KEEPING, is_written
 
 SAME_EVERYWHERE = {"len", "isinstance", "type", "shape", "size", "dim", "ndim", "numel", "stride", "dtype"}
 HOST_METHODS = frozenset({"numpy", "tolist", "item", "cpu", "data_ptr", "pin_memory", "storage", "untyped_storage"})
-HOST_CALLS = frozenset(
-    {
-        "int",
-        "float",
-        "bool",
-        "str",
-        "list",
-        "tuple",
-        "set",
-        "range",
-        "sorted",
-        "enumerate",
-        "zip",
-        "iter",
-        "print",
-        "id",
-    }
-    | {"hash", "format", "pack_padded_sequence"}
-)
+HOST_CALLS = frozenset((
+    "int", "float", "bool", "str", "list", "tuple", "set", "range", "sorted", "enumerate", "zip", "iter", "print", "id",
+    "hash", "format", "pack_padded_sequence",
+))  # fmt: skip
 ITSELF = frozenset({"grad", "is_leaf", "is_cuda", "is_cpu", "retain_grad", "register_hook", "backward"})  # of this one
 HOLDING = KEEPING | {"save_for_backward", "grad"}
 FRESH = (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison)  # whose result nothing else holds

@@ -37,7 +37,7 @@ def imported_as(file: File, name: str) -> ImportedName | None:
 def _imports_of(file: File) -> Mapping[str, ImportedName]:
     """Return what each name stands for that an import binds; of several, the first counts.
 
-    One diagnosis asks some hundred times, and to walk a file of 300 lines takes 5 ms.
+    One diagnosis asked 81 times, which took 0.13 s of its 0.83 s of processor time while each walked the file.
     """
     return dict(reversed([*_imports(file)]))
 
