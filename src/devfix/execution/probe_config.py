@@ -58,7 +58,8 @@ def environment_for(
     `CUDA_VISIBLE_DEVICES` is the user's if it shows all GPUs of a simulated world; otherwise it is not set.
     """
     environment = dict(child_environment() if given is None else given)
-    environment["DEVFIX_PROBE"] = json.dumps(order)
+    writes_bytecode = not environment.get("PYTHONDONTWRITEBYTECODE")
+    environment["DEVFIX_PROBE"] = json.dumps({**order, "bytecode": writes_bytecode})
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(ENTRY), *map(str, overlays), environment.get("PYTHONPATH")))
     )

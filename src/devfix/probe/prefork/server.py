@@ -178,6 +178,7 @@ def main() -> int:
     paths = _paths(dict(os.environ))
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
+    gc.disable()  # what is imported stays
     try:
         _prepare(sys.argv[2:])
     except BaseException as error:
@@ -187,6 +188,7 @@ def main() -> int:
     program = serve(control)
     if program is None:
         return 0
+    gc.enable()
     before = frozenset(sys.modules)
     code = sys.modules["devfix probe.prefork.child"].become(*program, paths)
     return int(sys.modules["devfix probe.session.shutdown"].leave(before, code))
