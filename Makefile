@@ -21,7 +21,7 @@ $(READY): pyproject.toml setup.py constraints.txt
 	@echo "Setting up .venv: torch is large, the first time takes minutes"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
-	@$(BIN)/python -m compileall -qq -j 4 .venv/lib || true
+	@$(BIN)/python -m compileall -qq -j 4 .venv/lib src || true
 	@touch $@
 
 setup: $(READY) ## Set up .venv, which every other target does by itself

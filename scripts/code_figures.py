@@ -1,16 +1,18 @@
-"""Measure the code of two commits: `python scripts/code_figures.py [BEFORE [AFTER]]` prints a table.
+"""Measure the code of two commits, and print a table.
+
+usage: python scripts/code_figures.py [BEFORE [AFTER]]
 
 docs/explanation/code.md has that table. The numbers are read from git, so that neither commit needs to be checked out.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import re
 import statistics
 import subprocess
-import sys
 import tarfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -87,6 +89,14 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
+def commit_of(name: str) -> str:
+    """Return the commit of a name. Raises ArgumentTypeError where there is none."""
+    try:
+        return git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}").strip()
+    except subprocess.CalledProcessError:
+        raise argparse.ArgumentTypeError(f"{name}: no commit of this repository") from None
+
+
 @cache
 def rules(commit: str) -> Code:
     """Return the rules of a commit."""
@@ -160,7 +170,11 @@ ROWS: tuple[tuple[str, Callable[[str], object]], ...] = (
 
 def main() -> None:
     """Print the table."""
-    before, after = [*sys.argv[1:], *(BEFORE, "HEAD")[len(sys.argv) - 1 :]]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("before", nargs="?", default=BEFORE, type=commit_of)
+    parser.add_argument("after", nargs="?", default="HEAD", type=commit_of)
+    asked = parser.parse_args()
+    before, after = asked.before, asked.after
     names = [git("rev-parse", "--short", commit).strip() for commit in (before, after)]
     print(f"| | {names[0]} | {names[1]} |\n|---|---|---|")
     for title, measure in ROWS:
