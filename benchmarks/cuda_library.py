@@ -136,7 +136,7 @@ def main() -> int:
         raise SystemExit(f"cuda_library.py needs {' and '.join(missing)}, which are not on the PATH")
     from devfix.probe.conformance import snippets
 
-    library = build(asked.python, asked.work)
+    library = build(asked.python, asked.work.absolute())  # the compiler runs in that folder
     if asked.record is not None:
         os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # else memory has what earlier operators left
         print(run_beside(asked.python, library, "-c", RECORD, str(RUNTIME.parent), str(asked.record)).stdout, end="")
