@@ -10,7 +10,7 @@ CALLS = (
     "initial_seed()", "mem_get_info()", "can_device_access_peer(0, 1)", "get_sync_debug_mode()", "set_device(0)",
     "current_blas_handle()", "is_bf16_supported()", "device(0).__enter__()", "memory_stats()", "memory_allocated()",
     "memory_reserved()", "empty_cache()", "get_arch_list()", "is_available()", "device_count()", "manual_seed(1)",
-    "seed()",
+    "seed()", "set_rng_state(torch.zeros(5, dtype=torch.uint8), 7)", "set_rng_state_all([])",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from .visible_devices import NAME, needed_gpus, visible
 SHOWN: list[torch.device] = []  # those that the process sees, as Python names them
 LAZY: list[torch.device] = []
 CPU = torch.device("cpu")
+_at_first_use: list[Callable[[], None]] = []
 _DEVICE = type(CPU)  # programs see another class in a world
 
 
@@ -37,6 +38,7 @@ def install(gpus: int, current: int, kind: str = "cuda") -> None:
     _current.index = current
     _Use.begun = _Use.forbidden = _Use.is_settled = False
     _Asked.ordinals = _Asked.processes = _Asked.listed = 0
+    _at_first_use.clear()
     _Use.installed = gpus
     _look()
 
@@ -149,6 +151,17 @@ def use() -> None:
     if not available() and _Use.installed:
         raise messages.no_gpus()
     _Use.begun = True
+    try:
+        for run in _at_first_use:
+            run()
+    except BaseException:
+        _Use.begun = False  # a path that leaves what fails to another one must fail there too
+        raise
+
+
+def register_first_use(run: Callable[[], None]) -> None:
+    """Register what runs when the process first uses a GPU of this world."""
+    _at_first_use.append(run)
 
 
 def is_used() -> bool:

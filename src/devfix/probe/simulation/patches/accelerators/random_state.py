@@ -1,4 +1,4 @@
-"""The functions for random numbers that `torch.cuda` and `torch.xpu` have alike."""
+"""Indices of devices that functions are given, and the functions of `torch.xpu` for random numbers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ def _is_of_kind(device: Any) -> bool:
 
 
 def _generator(device: Any) -> Any:
-    """Return the default generator of a device: `torch.cuda` looks it up in a tuple."""
-    lacking = (lambda index: IndexError("tuple index out of range")) if kinds.now().is_cuda else None
-    return randomness.defaults[index_of(device, lacking)]
+    """Return the default generator of a device."""
+    return randomness.defaults[index_of(device)]
 
 
 def _generator_by_index(device: Any) -> Any:
-    """Return the generator that a device's index names: torch/cuda/random.py reads nothing else of the device."""
+    """Return the generator that a device's index names: torch/xpu/random.py reads nothing else of the device."""
     devices.use()
     return _generator(device if isinstance(device, int) else torch.device(device).index)
 

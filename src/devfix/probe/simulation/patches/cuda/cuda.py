@@ -10,8 +10,7 @@ import torch.cuda._utils as utilities
 from ... import hooks
 from ...accelerators import devices
 from ...patching import replace, wrap
-from ..accelerators import random_state
-from . import properties
+from . import deferred, properties
 
 _exchange, _maybe_exchange = devices.exchanging(), devices.exchanging()
 
@@ -69,5 +68,5 @@ def install() -> None:
         cuda, "_get_device_properties", properties.properties, add=True
     )  # CUDA builds have it once they are initialized
     replace(torch._C, "_cuda_setDevice", _set, add=True)
-    random_state.install(cuda)
+    deferred.install()
     replace(cuda, "_initialized", True, add=True)
