@@ -22,6 +22,9 @@ def _type_name(tensor: Any) -> str:
 def convolving(name: str, given: dict[str, Any]) -> None:
     """Input, weight and bias must have one type: cuDNN and oneDNN compare backend and dtype, not the GPU's index."""
     source = given["input"]
+    _check_sizes(given)
+    if not source.numel():  # `ConvBackend::Empty` computes nothing
+        return
     if source._devfix_gpu < 0 and name == "convolution" and kinds.now().is_cuda and not _by_mkldnn(source, given):
         _refuse_on_host(source, given)
     if source._devfix_gpu >= 0 and kinds.now().is_cuda and name == "convolution":
@@ -42,6 +45,28 @@ def convolving(name: str, given: dict[str, Any]) -> None:
             of_cuda = "wrapper_CUDA__cudnn_convolution" + ("_transpose" if given.get("transposed") else "")
             method = of_cuda if kinds.now().is_cuda else f"wrapper_{kinds.now().key}__convolution"
             raise messages.argument_mismatch(argument, other.device, source.device, method)
+
+
+def _check_sizes(given: dict[str, Any]) -> None:
+    """Raise what `check_shape_forward` in ATen/native/Convolution.cpp does before a kernel is chosen.
+
+    The host convolves tensors of these sizes without values, all of one dtype.
+    """
+    named = {name: given[name] for name in _SIZED if name in given}
+    guard = torch._C._DisableTorchDispatch()
+    try:
+        parts = (given["input"], given["weight"], given.get("bias"))
+        plain = [None if each is None else torch.empty(each.shape, device="cpu", dtype=torch.float32) for each in parts]
+        if isinstance(given.get("padding"), str):
+            torch.ops.aten._convolution_mode.default(*plain, *(named[name] for name in _BY_MODE))
+        else:
+            torch.ops.aten.convolution.default(*plain, *named.values())
+    finally:
+        del guard
+
+
+_SIZED = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
+_BY_MODE = ("stride", "padding", "dilation", "groups")
 
 
 def _by_mkldnn(source: Any, given: dict[str, Any]) -> bool:
