@@ -24,7 +24,9 @@ from ..kernels import fused_attention as _attending  # noqa: F401 - likewise
 from ..kernels import half_to_float, integer_division, mixed_statistics, own_kernels, widening
 from ..kernels import host_only as _host_only  # noqa: F401 - likewise
 from ..kernels import layouts as _laying_out  # noqa: F401 - likewise
+from ..kernels import lists as _listing  # noqa: F401 - likewise
 from ..kernels import missing_operators as _missing  # noqa: F401 - likewise
+from ..kernels import outputs as _outputs  # noqa: F401 - likewise
 from ..kernels import special_ops as _running  # noqa: F401 - likewise
 from ..kernels import synchronized_norms as _synchronizing  # noqa: F401 - likewise
 from ..native import loading as native

@@ -156,7 +156,7 @@ def set_source(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def absent(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator that has no CUDA kernel, which fails on a GPU; other kinds have kernels of some (`histogram`)."""
     if _has_kernel(func):
-        return _in_place_of(func, args, kwargs)
+        return run_instead(func, args, kwargs)
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu not in (None, -1):
         raise messages.no_kernel(plan.name, f"SparseCsr{kinds.now().key}" if "sparse" in plan.name else "")
@@ -200,13 +200,13 @@ def copy_part(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if plan.name.endswith(".out"):
             raise messages.no_kernel(plan.name)
         return mismatch.decompose(func, "CompositeExplicitAutogradNonFunctional", args, kwargs)
-    return _in_place_of(func, args, kwargs)
+    return run_instead(func, args, kwargs)
 
 
 @special("convolution_overrideable")
 def convolve(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run `_convolution`, which traces contain, as on CUDA."""
-    return _in_place_of(torch.ops.aten.convolution.default, args, kwargs)
+    return run_instead(torch.ops.aten.convolution.default, args, kwargs)
 
 
 @special("convolution_backward_overrideable")
@@ -216,10 +216,10 @@ def convolve_back(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> An
     weight, transposed, groups = given["weight"], given["transposed"], given["groups"]
     channels = weight.shape[1] * groups if transposed else weight.shape[0]
     values = list(given.values())
-    return _in_place_of(torch.ops.aten.convolution_backward.default, [*values[:3], [channels], *values[3:]], {})
+    return run_instead(torch.ops.aten.convolution_backward.default, [*values[:3], [channels], *values[3:]], {})
 
 
-def _in_place_of(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def run_instead(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator on the values of its tensors, another one than C++ has selected, say."""
     cells, keywords, gpu = unwrap_all(args, kwargs)
     if gpu == MIXED:

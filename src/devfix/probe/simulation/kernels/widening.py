@@ -22,15 +22,24 @@ def helps(error: Exception, plan: Any) -> bool:
 
 
 def try_run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
-    """Do the same as `run`; return None where the wider dtype is refused too, whose error would name that one."""
-    try:
-        return run(plan, cells, keywords)
-    except RuntimeError:
-        return None
+    """Do the same as `run`; return None where the wider dtype is refused too, whose error would name that one.
+
+    A tensor of integers beside another one may be of indices, which stay as they are.
+    """
+    for only in (None, 0):
+        try:
+            return run(plan, cells, keywords, only)
+        except RuntimeError:
+            if not any(isinstance(cell, Tensor) and cell.dtype is torch.int64 for cell in cells):
+                break
+    return None
 
 
-def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
-    """Run an operator on wider copies of its tensors; what it makes or writes has the narrow dtype again."""
+def run(plan: Any, cells: Any, keywords: dict[str, Any], only: int | None = None) -> Any:
+    """Run an operator on wider copies of its tensors; what it makes or writes has the narrow dtype again.
+
+    With `only`, the tensor in that place alone is wider, and those by keyword, which are outputs.
+    """
     narrow = next((cell.dtype for cell in cells if isinstance(cell, Tensor)), None)
     if narrow is None:
         raise NotImplementedError
@@ -48,7 +57,8 @@ def run(plan: Any, cells: Any, keywords: dict[str, Any]) -> Any:
             return originals.get(id(value)) if id(value) in originals else _narrow(value, wide, narrow)
         return type(value)(back(item) for item in value) if isinstance(value, (list, tuple)) else value
 
-    given, named = [*map(widen, cells)], {name: widen(value) for name, value in keywords.items()}
+    given = [widen(cell) if only in (None, place) else cell for place, cell in enumerate(cells)]
+    named = {name: widen(value) for name, value in keywords.items()}
     result = plan.op(*given, **named)
     originals = {}
     for place in plan.written:

@@ -109,11 +109,28 @@ def _same_layout(layout: torch.layout) -> Any:
     return make
 
 
+def _weighing(original: Any) -> Any:
+    """Refuse what `softmax` in ATen/native/sparse/SoftMax.cpp hands to CUDA's kernel in place of a copy in float32."""
+    name = original.__name__.removeprefix("_sparse_")
+
+    def weigh(input: Any, dim: Any, *rest: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        halves = isinstance(input, Tensor) and input._devfix_gpu >= 0 and input.dtype is torch.float16
+        if halves and dtype is torch.float32 and kinds.now().is_cuda:
+            error = RuntimeError(f"{name}: with half to float conversion is not supported on {input.device}")
+            hooks.failed(error, f"torch.sparse.{name}", (input,), {})
+            raise error
+        return original(input, dim, *rest, dtype=dtype, **kwargs)
+
+    return weigh
+
+
 def install() -> None:
     """Patch queries of the layout of compressed tensors, and constructors."""
     wrap(Tensor, "to_dense", _to_dense)
     wrap(torch.sparse, "mm", _multiply)
     wrap(torch, "_sparse_mm", _multiply)
+    for name in ("softmax", "log_softmax"):
+        wrap(torch.sparse, name, _weighing)
     for name in ("csr", "csc"):
         wrap(Tensor, f"to_sparse_{name}", _same_layout(getattr(torch, f"sparse_{name}")))
     names = ("coo", "csr", "csc", "bsr", "bsc", "compressed")
