@@ -21,10 +21,11 @@ from . import composite_path
 WAITING = (
     "_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "equal",
     "_to_copy", "copy_", "is_nonzero", "bincount", "multinomial", "_linalg_check_errors", "index", "index_put_",
-    "_index_put_impl_", "repeat_interleave",
+    "_index_put_impl_", "repeat_interleave", "allclose", "histc",
 )  # fmt: skip
 # Pull request 172156 of January 2026; before it the driver refused the copy, and the capture failed.
 CHECKS_COPIES = messages.VERSION >= (2, 11)
+CHECKS_LATER = messages.VERSION >= (2, 13)  # whose library checks the values to draw from by `_assert_async`
 _mode = [0]
 _checks: dict[str, list[Callable[[Any, Any, Any], None]]] = {}
 _before: dict[str, Any] = {}
@@ -162,7 +163,12 @@ def _waits(func: Any, args: Any, kwargs: Any) -> bool:
     """Return whether an operator waits with these arguments, of those that do not with all."""
     name = func._schema.name.split("::")[-1]
     if name == "multinomial":  # checks the values if none is drawn twice (native/Distributions.cpp)
-        return not (args[2] if len(args) > 2 else kwargs.get("replacement", False))
+        return not (CHECKS_LATER or (args[2] if len(args) > 2 else kwargs.get("replacement", False)))
+    if name == "equal":  # `cuda_equal` in cuda/Equal.cpp compares nothing with itself
+        return args[0] is not args[1]
+    if name == "histc":  # reads the least and the greatest element where no range is given (cuda/SummaryOps.cu)
+        least, most = kwargs.get("min", [*args[2:3], 0][0]), kwargs.get("max", [*args[3:4], 0][0])
+        return bool(least == most)
     if name.startswith(("index", "_index_put")):  # a mask becomes as many indices as it has true elements (`nonzero`)
         given = [item for item in args[1] if isinstance(item, Tensor)] if len(args) > 1 else []
         values = args[2] if len(args) > 2 else None
