@@ -17,6 +17,25 @@ def test_a_folder_testing_is_test_code_at_the_root_alone(pytester: pytest.Pytest
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
 
 
+def test_a_helper_of_a_package_is_test_code_if_it_imports_what_runs_tests(pytester: pytest.Pytester) -> None:
+    package = pytester.mkpydir("library")
+    made = "import torch\ndef made():\n    return torch.ones(1)\n"
+    package.joinpath("testing.py").write_text(
+        f"from unittest import TestCase\n{made}"
+        "class Case(TestCase):\n    def check(self, one, other):\n        torch.testing.assert_close(one, other)\n"
+    )
+    package.joinpath("_testing.py").write_text(made)
+    package.joinpath("values.py").write_text(f"import unittest\n{made}")
+    pytester.makepyfile(
+        "import torch\nfrom library import _testing, testing, values\n"
+        "class TestMade(testing.Case):\n"
+        "    def test_it(self):\n"
+        "        assert testing.made().is_cuda and not _testing.made().is_cuda and not values.made().is_cuda\n"
+        "        self.check(values.made(), torch.ones(1))\n"
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
+
+
 @pytest.mark.slow
 def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nlift_tests = tools/inputs.py\npythonpath = tools\n")

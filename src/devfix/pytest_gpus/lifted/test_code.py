@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,8 @@ from devfix.pytest_gpus import options
 
 _NAMED = re.compile(r"(^|[-_.])(tests?|testsuites?|unittests?|integrationtests?)([-_.]|$)")
 _AT_ROOT = "testing"  # a suite's helpers there; below a package they are part of it, as in `numpy.testing`
+_HELPER = re.compile(r"(^|[-_.])(tests?|testing|test(case|util)s?)([-_.]|$)")
+_USES_RUNNER = re.compile(r"^\s*(import|from)\s+(unittest|pytest)\b", re.MULTILINE)
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "site-packages", "dist-packages"})
 _MOST = 20_000  # folders that are looked at
 
@@ -25,7 +28,8 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
 
     A folder is one of tests where its name says so (`test`, `tests`, `unittests`, `tests_fabric`; `testing` at the
     root), and where pytest's `testpaths` names it and it holds tests and is no package. Elsewhere `python_files` and
-    `conftest.py` count.
+    `conftest.py` count, and what a package has for its tests: a file of such a name, or of a folder `testing`, that
+    imports what runs them, as one with the class from which the tests derive does.
     """
     names = ["conftest.py", *config.getini("python_files")]
     told_by: Any = config.known_args_namespace
@@ -50,7 +54,7 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
         "strict": bool(told_by.devfix_lift_strict or told_by.devfix_lift_strict_at),
         "places": _places("--lift-strict-at", told_by.devfix_lift_strict_at, config.invocation_params.dir),
         "past": _places("--lift-past", told_by.devfix_lift_past, config.invocation_params.dir),
-        "files": files + [str(root / name) for name in names if "/" in name],
+        "files": [*files, *(str(root / name) for name in names if "/" in name), *_helper_files(root)],
     }
 
 
@@ -66,16 +70,34 @@ def _places(option: str, told: Sequence[str], folder: Path) -> list[tuple[str, s
 
 
 def _named_folders(root: Path) -> Iterator[Path]:
-    for folder, below, _ in islice(os.walk(root), _MOST):
+    for folder, below, _ in _walk(root):
+        yield from (folder / name for name in below if _is_of_tests(folder / name, root))
+        below[:] = [name for name in below if not _is_of_tests(folder / name, root)]
+
+
+def _helper_files(root: Path) -> Iterator[str]:
+    """Yield the files below packages that are named as helpers of tests, and import what runs tests."""
+    for folder, below, files in _walk(root):
+        below[:] = [name for name in below if not _is_of_tests(folder / name, root)]
+        for name in files:
+            is_named = name.endswith(".py") and (folder.name == _AT_ROOT or _HELPER.search(name.lower()))
+            if is_named and _USES_RUNNER.search((folder / name).read_text(encoding="utf-8", errors="replace")):
+                yield glob.escape(str(folder / name))
+
+
+def _is_of_tests(folder: Path, root: Path) -> bool:
+    return _NAMED.search(folder.name.lower()) is not None or (folder.name == _AT_ROOT and folder.parent == root)
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Yield the folders that may be a suite's or a package's, as `os.walk` does."""
+    for folder, below, files in islice(os.walk(root), _MOST):
         below[:] = [
             name
             for name in below
             if not name.startswith(".") and name not in _LEFT_OUT and not Path(folder, name, "pyvenv.cfg").exists()
         ]
-        for name in list(below):
-            if _NAMED.search(name.lower()) or (name == _AT_ROOT and Path(folder) == root):
-                yield Path(folder, name)
-                below.remove(name)
+        yield Path(folder), below, files
 
 
 def _configured_folders(config: pytest.Config, names: Sequence[str]) -> Iterator[Path]:
