@@ -276,3 +276,14 @@ def test_copies_are_counted_by_line(trace_program: Any) -> None:
         (each["place"]["line"], each["direction"]): (each["count"], each["bytes"]) for each in ran.trace["transfers"]
     }
     assert told == {(4, "to-device"): (3, 96), (5, "to-host"): (3, 68), (6, "between-devices"): (1, 32)}
+
+
+def test_copies_in_a_traced_function_are_counted_without_a_trace_of_that(trace_program: Any) -> None:
+    ran = trace_program(
+        """
+        import torch
+        traced = torch.jit.trace(lambda x: x + x.tolist()[0], torch.ones(8, device="cuda"), check_trace=False)
+        assert "numel" not in str(traced.graph)
+        """
+    )
+    assert [each["bytes"] for each in ran.trace["transfers"]] == [32]

@@ -116,7 +116,7 @@ def _history_of(source: Any) -> History | None:
 def read(tensor: Any, func: Any) -> None:
     """Count that the host waited for a tensor's values."""
     if issubclass(type(tensor), torch.Tensor) and (tensor._devfix_gpu >= 0 or tensor.device.type != "cpu"):
-        transfers.count(transfers.TO_HOST, tensor.numel() * tensor.element_size(), outward(1))
+        transfers.count(transfers.TO_HOST, transfers.bytes_of(tensor), outward(1))
 
 
 def learn(func: Any) -> int:

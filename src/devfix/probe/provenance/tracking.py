@@ -55,7 +55,7 @@ def record_move(result: Any, source: Any, func: Any) -> None:
     stack = outward(1)
     here, there = str(result.device), str(source.device)
     previous = shorten_history(origin[LAST]) if origin else None
-    transfers.count(transfers.direction(here, there), result.numel() * result.element_size(), stack)
+    transfers.count(transfers.direction(here, there), transfers.bytes_of(result), stack)
     if origin is not None and of(result) is not None and operators.base_name(func) == "copy_":
         return  # the tensor written to stays where it was created
     event = (func, stack, here, there, previous, KEEP, next(moments))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from . import places
 
 TO_HOST = "to-host"
+_tracing = torch._C._get_tracing_state
+_trace: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 _MOST = 20_000
 _counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instruction, direction -> stack, count, bytes
 
@@ -14,6 +18,18 @@ _counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instructi
 def direction(here: str, there: str) -> str:
     """Return the direction of a copy from device `there` to device `here`."""
     return TO_HOST if here == "cpu" else "to-device" if there == "cpu" else "between-devices"
+
+
+def bytes_of(tensor: Any) -> int:
+    """Return the size of a tensor's values; a trace would record the question, and answer with a tensor."""
+    state = _tracing()
+    if state is None:
+        return int(tensor.numel() * tensor.element_size())
+    _trace(None)
+    try:
+        return int(tensor.numel() * tensor.element_size())
+    finally:
+        _trace(state)
 
 
 def count(direction: str, size: int, stack: places.Stack) -> None:
