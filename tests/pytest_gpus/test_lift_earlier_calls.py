@@ -139,3 +139,50 @@ def test_what_the_test_computes_of_earlier_results_is_what_it_hands_over(pyteste
     said = done.stdout.str()
     assert "1 passed, 1 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
     done.stdout.fnmatch_lines(["*metric.py:18 *made_by_the_constructor"])
+
+
+METRIC = """
+import torch
+
+class Metric:
+    def __init__(self):
+        self.values, self.labels = [], []
+        self.weights = torch.ones(2)
+
+    def add(self, values, labels):
+        self.values += values
+        self.labels += labels
+
+    def total(self):
+        return torch.stack(self.values) @ torch.stack(self.labels)
+
+    def weighted(self):
+        return torch.stack(self.values) @ self.weights
+
+def label(number):
+    return torch.as_tensor(float(number))
+"""
+
+ADDS = """
+import torch
+from library import Metric, label
+
+def test_labels_of_numbers():
+    labels = [label(each) for each in (0, 1)]
+    metric = Metric()
+    metric.add([torch.tensor(1.0), torch.tensor(2.0)], labels)
+    assert metric.total() == 2
+
+def test_weights_of_its_own():
+    metric = Metric()
+    metric.add([torch.tensor(1.0), torch.tensor(2.0)], [])
+    weights = metric.weights
+    assert metric.weighted() == 3
+"""
+
+
+def test_what_a_test_has_of_numbers_and_gives_to_an_object_it_would_have_moved(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(library=METRIC, test_it=ADDS)
+    done = run(pytester, "--lift", "--world", "simulated")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["1 passed, 1 ended in a finding*"])

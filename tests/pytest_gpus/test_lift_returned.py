@@ -134,6 +134,7 @@ x = torch.ones(3)
 def test_private():
     sampler = Sampler(x, [1])
     assert (sampler._fixed == torch.tensor([1])).all() and sampler._fixed.tolist() == [1]
+    assert all(each in [1] for each in sampler._fixed)
     assert sampler.drawn().shape == (1,)
 
 def test_property():

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..provenance import places, records
 from ..provenance.qualnames import qualname
-from . import consequences, constants, device_arguments, modules, words
+from . import consequences, constants, device_arguments, in_hand, modules, words
 from .arguments import default_device, parameters, received_values
 from .creations import Call, Creation, Token
 from .given import Given, builds_of_modules, is_computed_by_test, is_given_nothing, place_of_arguments
@@ -165,6 +165,8 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
             return f"what {known.call.name} made of tensors on the host"
         elif known is not None and known.given == Given.NOTHING and is_computed_by_test(stray):
             return f"what it has computed of a result of {known.call.name}"
+        elif known is not None and not _is_moved(known) and in_hand.is_result(known, call, stray):
+            return f"what {known.call.name} has made of no tensor"
         elif not _is_taken_to_host(stray, call):
             for name, value in received_values(call):
                 # What has no creation is computed of what the call was given: it would have been seen creating it.
