@@ -186,3 +186,39 @@ def test_without_tensors():
 def test_tensors_in_the_parts_of_an_object_are_given_with_it(pytester: pytest.Pytester) -> None:
     found = silent_findings(pytester, GRAPHS, SPLITS)
     assert {test: [each["line"] for each in silent] for test, silent in found.items()} == {"on_a_gpu": [12]}
+
+
+FOLLOWED = """
+import torch
+
+def identity(x):
+    return torch.eye(len(x), device=x.device)
+
+def rotation(angles):
+    axis = torch.randn(3)
+    return identity(axis)
+
+def on_host(angles):
+    return torch.eye(len(angles), device="cpu")
+"""
+
+ROTATES = """
+import torch
+import library
+
+angles = torch.ones(3)
+
+def test_rotation():
+    assert library.rotation(angles).shape == (3, 3)
+
+def test_on_host():
+    assert library.on_host(angles).shape == (3, 3)
+"""
+
+
+def test_what_is_made_where_another_tensor_is_has_the_cause_of_that_one(pytester: pytest.Pytester) -> None:
+    found = silent_findings(pytester, FOLLOWED, ROTATES)
+    assert {test: [each["line"] for each in silent] for test, silent in found.items()} == {
+        "rotation": [7],
+        "on_host": [11],
+    }

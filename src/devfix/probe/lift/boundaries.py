@@ -30,8 +30,8 @@ watch: Callable[[FrameType], object] = id  # called with a call that has made on
 mixed: set[Token] = set()  # calls that have handed tensors of the host to a function of the suite, which moved them
 
 
-def note(made: Any, frame: FrameType) -> None:
-    """Note in which call of test code the code under test has made a tensor of the host."""
+def note(made: Any, frame: FrameType, device: Any = None) -> None:
+    """Note in which call of test code the code under test has made a tensor of the host, on a `device` that it says."""
     if isinstance(made, torch.Tensor) and made.device.type == "cpu" and len(_creations) < _MOST:
         moment, call = records.creation_moment(made), boundary(frame)
         is_new = moment not in _creations and not constants.runs_import(frame)  # `as_tensor` may return what it got
@@ -40,6 +40,8 @@ def note(made: Any, frame: FrameType) -> None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
+            source = in_hand.followed(frame, token(call), _creations) if isinstance(device, torch.device) else None
+            place = place if source is None else (source.path, source.line, source.function)
             given, peer = place_of_arguments(call)
             is_told = device_arguments.is_told_gpu(call, frame)
             could_say = device_arguments.leaves_device_out(call)

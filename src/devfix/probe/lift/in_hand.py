@@ -1,16 +1,18 @@
-"""Find what test code has in hand as it calls the code under test: the tensors in its variables."""
+"""Find the tensors of the host in the variables of test code as it calls the code under test, and of that code."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from ..inspection.members import is_a
 from ..provenance import records
-from .creations import Creation
+from .creations import Creation, Token
 from .given import Given
 from .whose import Whose, kind_of
 
@@ -34,6 +36,16 @@ def _has_in_hand(call: FrameType, moment: int | None) -> bool:
         frame = frame.f_back
     found = () if frame is None else tree_leaves(list(frame.f_locals.values()))
     return any(_is_of(each, moment) for each in itertools.islice(found, _ITEMS))
+
+
+def followed(frame: FrameType, token: Token, known: Mapping[int, Creation]) -> Creation | None:
+    """Return the creation of a tensor in a variable of a function, made in the same call of test code; None if none is.
+
+    What the function makes with `device=x.device` is where that one is, and moves with it.
+    """
+    moments = (records.creation_moment(each) for each in list(frame.f_locals.values()) if is_a(each, torch.Tensor))
+    found = (known[moment] for moment in moments if moment in known)
+    return next((each for each in found if each.token == token), None)
 
 
 def _is_of(value: Any, moment: int | None) -> bool:

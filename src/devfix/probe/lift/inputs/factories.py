@@ -47,7 +47,7 @@ def _make_on_gpu(original: Any) -> Any:
                 return original(*args, **{**kwargs, "device": devices.target()})
             made = original(*args, **kwargs)
             if not (args and isinstance(args[0], torch.Tensor)):  # that one was created elsewhere
-                boundaries.note(made, sys._getframe(1))
+                boundaries.note(made, sys._getframe(1), kwargs.get("device"))
                 consequences.note(made, kwargs.get("device"))
             return made
         is_free = kwargs.get("device") is None and kwargs.get("out") is None
