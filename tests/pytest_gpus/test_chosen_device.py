@@ -83,3 +83,16 @@ def test_without_a_lift_they_are_left_alone(pytester: pytest.Pytester) -> None:
         "    assert device == 'cpu'\n"
     )
     run(pytester).assert_outcomes(passed=1)
+
+
+def test_the_name_of_a_gpu_that_the_suite_lists_is_taken(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import pytest, torch\n"
+        "@pytest.mark.parametrize('size, device', [(1, 'cpu'), pytest.param(2, 'cuda')])\n"
+        "def test_type(size, device):\n"
+        "    assert torch.ones(size, device=device).device.type == device\n"
+        "@pytest.mark.parametrize('device', ['cpu'])\n"
+        "def test_device(device):\n"
+        "    assert torch.ones(1, device=device).device == torch.device(device)\n"
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=3)

@@ -44,7 +44,7 @@ def followed(frame: FrameType, token: Token, known: Mapping[int, Creation]) -> C
     What the function makes with `device=x.device` is where that one is, and moves with it.
     """
     moments = (records.creation_moment(each) for each in list(frame.f_locals.values()) if is_a(each, torch.Tensor))
-    found = (known[moment] for moment in moments if moment in known)
+    found = (known[moment] for moment in moments if moment is not None and moment in known)
     return next((each for each in found if each.token == token), None)
 
 

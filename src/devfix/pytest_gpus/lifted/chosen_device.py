@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -20,14 +20,19 @@ class ChosenDevice:
     """The hooks that replace it before a test sees it: its author runs the suite on a GPU in this way."""
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
-        """Replace the value of a fixture; pytest makes one of each parameter, too."""
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
+        """Replace the value of a fixture; pytest makes one of each parameter, too.
+
+        Where another parameter is the GPU by its name alone, the test is known to work with that: `x.device.type` may
+        be compared with it.
+        """
         outcome: Any = yield
         if outcome.excinfo is not None:
             return
         value = outcome.get_result()
         chosen = _choose_device(fixturedef.argname, value)
         if chosen is not value:
+            chosen = _unnumbered(chosen) if _names_gpu_alone(_parameters(fixturedef, request)) else chosen
             outcome.force_result(chosen)
             fixturedef.cached_result = (chosen, *fixturedef.cached_result[1:])
 
@@ -49,6 +54,29 @@ class ChosenDevice:
             if isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
                 chosen = {name: _choose_device(name, value) for name, value in vars(module).items()}
                 vars(module).update(chosen)
+
+
+def _parameters(fixturedef: Any, request: Any) -> Iterator[Any]:
+    """Yield the values that a suite lists for a fixture, or for a parameter of the test that asks for it."""
+    yield from fixturedef.params or ()
+    for mark in request.node.iter_markers("parametrize"):
+        given = {**dict(zip(("argnames", "argvalues"), mark.args, strict=False)), **mark.kwargs}
+        names, rows = given.get("argnames", ()), given.get("argvalues")
+        names = [each.strip() for each in names.split(",")] if isinstance(names, str) else list(names)
+        if fixturedef.argname in names and isinstance(rows, Sequence):
+            at = names.index(fixturedef.argname)
+            values = (getattr(row, "values", row) for row in rows)  # of pytest.param
+            yield from (row[at] if isinstance(row, (tuple, list)) and at < len(row) else row for row in values)
+
+
+def _names_gpu_alone(values: Iterable[Any]) -> bool:
+    return any(isinstance(each, str) and each in ("cuda", "mps", "xpu") for each in values)
+
+
+def _unnumbered(chosen: Any) -> Any:
+    """Return the name of a GPU without its number, where that means the same one."""
+    name, _, number = chosen.partition(":") if isinstance(chosen, str) else ("", "", "")
+    return name if number == "0" else chosen
 
 
 def _set_chosen(self: Any, name: str, value: Any) -> None:
