@@ -38,7 +38,7 @@ def _has_in_hand(call: FrameType, moment: int | None) -> bool:
     return any(_is_of(each, moment) for each in itertools.islice(found, _ITEMS))
 
 
-def followed(frame: FrameType, token: Token, known: Mapping[int, Creation]) -> Creation | None:
+def followed_creation(frame: FrameType, token: Token, known: Mapping[int, Creation]) -> Creation | None:
     """Return the creation of a tensor in a variable of a function, made in the same call of test code; None if none is.
 
     What the function makes with `device=x.device` is where that one is, and moves with it.

@@ -32,7 +32,7 @@ class ChosenDevice:
         value = outcome.get_result()
         chosen = _choose_device(fixturedef.argname, value)
         if chosen is not value:
-            chosen = _unnumbered(chosen) if _names_gpu_alone(_parameters(fixturedef, request)) else chosen
+            chosen = _gpu_name(chosen) if _names_gpu_alone(_parameters(fixturedef, request)) else chosen
             outcome.force_result(chosen)
             fixturedef.cached_result = (chosen, *fixturedef.cached_result[1:])
 
@@ -73,7 +73,7 @@ def _names_gpu_alone(values: Iterable[Any]) -> bool:
     return any(isinstance(each, str) and each in ("cuda", "mps", "xpu") for each in values)
 
 
-def _unnumbered(chosen: Any) -> Any:
+def _gpu_name(chosen: Any) -> Any:
     """Return the name of a GPU without its number, where that means the same one."""
     name, _, number = chosen.partition(":") if isinstance(chosen, str) else ("", "", "")
     return name if number == "0" else chosen
