@@ -40,9 +40,8 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
                 frame = frame.f_back
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
-            source = (
-                in_hand.followed_creation(frame, token(call), _creations) if isinstance(device, torch.device) else None
-            )
+            is_told_where = isinstance(device, torch.device)
+            source = in_hand.followed_creation(frame, token(call), _creations) if is_told_where else None
             place = place if source is None else (source.path, source.line, source.function)
             given, peer = place_of_arguments(call)
             is_told = device_arguments.is_told_gpu(call, frame)
