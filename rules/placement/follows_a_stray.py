@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import libcst as cst
+
 from devfix.sdk import (
     FACTORIES,
     Changes,
@@ -11,7 +13,11 @@ from devfix.sdk import (
     Safety,
     ScopeVariable,
     Site,
+    assignments,
+    classes_holding,
     find_followed,
+    register_as_buffer,
+    rewrite,
     with_safety,
 )
 
@@ -41,10 +47,24 @@ class FollowsAStray(OperandRule):
         if source is None:
             return
         other = ctx.follow(source)
+        yield from _register(other)
         sites = [_site_of(site, source) for place in places[1:] if (site := other.site_at(place, "argument"))]
         reason = f"It follows `{source.expression}`, which is on {source.device} and was never moved."
         for site in [*(each for each in sites if each.expressions), *other.sites()]:
             yield from (replace(each, reason=reason) for each in _move_at(ctx, site))
+
+
+def _register(stray: Context) -> Changes:
+    """Yield changes that register the tensor as a buffer where a module that has moved keeps it as an attribute."""
+    for found in stray.stored_attributes():
+        if found.module is None or found.module.device == stray.operand.device:
+            continue
+        for file, holder in classes_holding(stray.failure, stray.sources, found.attribute, found.module_type):
+            assigned = assignments(file, f"self.{found.attribute}", holder)
+            call = register_as_buffer(file, assigned[0]) if len(assigned) == 1 else None
+            if call is not None:
+                title = f"Register `self.{found.attribute}` as a buffer"
+                yield from rewrite(file, {assigned[0]: cst.Expr(call)}, title)
 
 
 def _move_at(ctx: Context, site: Site) -> Changes:

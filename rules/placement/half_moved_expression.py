@@ -77,6 +77,7 @@ def _move_beside(ctx: Context) -> cst.Call | None:
         return None
     call = site.file.call_at(place)
     is_beside = call is not None and is_move(call) and site.file.statement_of(call) is site.statement
+    is_beside &= call is None or not any(node is site.node for node in site.file.within(call))  # moved with it
     return call if is_beside and isinstance(site.statement, cst.SimpleStatementLine) else None
 
 

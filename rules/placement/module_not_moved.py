@@ -4,11 +4,29 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, ModuleOwner, ModuleRule, Site, assignments, last_name, match
+from devfix.sdk import (
+    Changes,
+    Context,
+    File,
+    ModuleOwner,
+    ModuleRule,
+    ScopeVariable,
+    Site,
+    assignments,
+    insert_after,
+    last_name,
+    match,
+    move_to,
+    parameters,
+    rewrite,
+)
 
 
 class ModuleNotMoved(ModuleRule):
-    """Moves the module as another one is moved below it, or where it is created, else before it is used."""
+    """Moves the module as another one is moved below it, or where it is created, else before it is used.
+
+    An object that was given the module and moves its inputs itself, such as a trainer, moves it in its constructor.
+    """
 
     def explain(self, ctx: Context) -> str:
         """Report a parameter or buffer of a module that is entirely on another device than its input."""
@@ -23,7 +41,46 @@ class ModuleNotMoved(ModuleRule):
         """Move it where another module is moved to the current GPU, else where it is constructed."""
         for owner, root in ctx.root_modules()[:1]:
             yield from _move_beside(ctx, owner)
+            yield from _move_where_kept(ctx, root)
             yield from ctx.move_constructed(root)
+
+
+def _move_where_kept(ctx: Context, module: ScopeVariable) -> Changes:
+    """Yield `self.model = model.to(self.device)` where what moved the input was given the module."""
+    for place in (each.owned_place for each in reversed(ctx.peer.transfers)):
+        file = ctx.sources.file(place) if place is not None else None
+        call = file.call_at(place) if file is not None and place is not None else None
+        moved = match(call, "$X.to($DEVICE)", "$X.to($DEVICE, non_blocking=True)")
+        holder = file.class_of(call) if file is not None and call is not None else None
+        if file is None or holder is None or moved is None:
+            continue
+        device = file.code(moved["DEVICE"])
+        for name in _names_in_class(ctx, module, file, holder) if device.startswith("self.") else ():
+            for kept in assignments(file, name, holder):
+                yield from _move_kept(file, kept, name, device)
+
+
+def _names_in_class(ctx: Context, module: ScopeVariable, file: File, holder: cst.ClassDef) -> list[str]:
+    """Return the attributes by which running methods of a class know a module: `self.model`."""
+    running = (each for each in ctx.failure.frames if each.place.path == file.path)
+    scopes = (each.scope for each in running if each.place.function.startswith(f"{holder.name.value}."))
+    modules = (each for scope in scopes for each in scope if each.kind == "module" and each.history == module.history)
+    return sorted({each.expression for each in modules if each.expression.startswith("self.") and module.history})
+
+
+def _move_kept(file: File, kept: cst.Assign | cst.AnnAssign, name: str, device: str) -> Changes:
+    """Yield the move in the constructor that assigns a parameter to an attribute, once the device is known."""
+    function, value = file.function_of(kept), kept.value
+    if function is None or function.name.value != "__init__" or not isinstance(value, cst.Name):
+        return
+    lines = [each for each in function.body.body if assignments(file, device, each)]
+    if value.value not in parameters(function) or not lines:
+        return
+    title = f"Move the module `{name}` to `{device}`, where it is kept"
+    if file.line_of(lines[-1]) < file.line_of(kept):
+        yield from rewrite(file, {value: move_to(value, device)}, title)
+    else:
+        yield from rewrite(file, insert_after(file, lines[-1], [f"{name}.to({device})"]), title)
 
 
 def _move_beside(ctx: Context, owner: ModuleOwner) -> Changes:

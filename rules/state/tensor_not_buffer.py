@@ -37,11 +37,12 @@ from devfix.sdk import (
 
 Assignment = cst.Assign | cst.AnnAssign
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
-# What is no tensor, or a Parameter, which cannot be a buffer; a method that is named `float` casts a tensor.
+# What is no tensor; a method that is named `float` casts one.
 NO_BUFFERS = (
-    *("True", "False", "float($$$)", "int($$$)", "bool($$$)", "str($$$)", "len($$$)", "array($$$)", "Parameter($$$)"),
-    *("$_.item($$$)", "$_.tolist($$$)", "$_.numpy($$$)", "$_.array($$$)", "$_.Parameter($$$)"),
+    *("True", "False", "float($$$)", "int($$$)", "bool($$$)", "str($$$)", "len($$$)", "array($$$)"),
+    *("$_.item($$$)", "$_.tolist($$$)", "$_.numpy($$$)", "$_.array($$$)"),
 )
+PARAMETERS = ("Parameter($$$)", "$_.Parameter($$$)")  # registers itself, also in the place of a buffer
 QUERIES = ("hasattr", "getattr", "delattr")
 
 
@@ -89,7 +90,7 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
             return
         assigned = [(file, each) for file, holder in holders for each in assignments(file, f"self.{name}", holder)]
         for file, holder in holders:
-            inside = [each for each in assignments(file, f"self.{name}", holder) if _in_constructor(file, each)]
+            inside = [each for each in _assigned_tensors(file, name, holder) if _in_constructor(file, each)]
             if any(isinstance(each.value, CONTAINERS) for each in inside):
                 for site in ctx.sites():
                     yield from site.move_batch()
@@ -99,6 +100,11 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
             yield from _register_parts(ctx, found)
             if holders and not any(isinstance(each.value, CONTAINERS) for _, each in assigned):
                 yield from _declare(ctx, found, holders)
+
+
+def _assigned_tensors(file: File, name: str, holder: cst.ClassDef) -> list[Assignment]:
+    """Return the assignments to an attribute, without those of a parameter."""
+    return [each for each in assignments(file, f"self.{name}", holder) if match(each.value, *PARAMETERS) is None]
 
 
 def _register(ctx: Context, found: StoredAttribute, file: File, assigned: list[Assignment]) -> Changes:
@@ -247,7 +253,7 @@ def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bo
 
 
 def _is_another_kind(value: cst.BaseExpression | None) -> bool:
-    """Return whether a value is neither a tensor nor None: a number, a string, a module's parameter."""
+    """Return whether a value is neither a tensor nor None: a number, a string."""
     if isinstance(value, cst.UnaryOperation):
         value = value.expression
     return isinstance(value, cst.BaseNumber | cst.BaseString) or match(value, *NO_BUFFERS) is not None

@@ -34,16 +34,17 @@ ITEMS = ("__getitem__", "__iter__", "__next__")  # of a data set or a loader
 
 @dataclass(frozen=True)
 class Used:
-    """The tensors of an object on the wrong device that its methods read, and how many methods do."""
+    """The tensors of an object on the wrong device that its methods read, how many methods do, and if one fills them."""
 
     names: list[str]
     methods: int
+    is_filled: bool
 
 
 class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
     """Creates the object's tensors on the device, by a parameter of its constructor, or moves them behind the call.
 
-    That is done once, for all methods; where only one method uses them, other rules come first.
+    That is done once, for all methods; where only one method reads them, other rules come first.
     """
 
     confidence = Confidence.NEARBY
@@ -61,11 +62,11 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         return None
 
     def rate(self, ctx: Context) -> Confidence:
-        """Return a lower confidence if one method alone uses the tensors, which may be moved there as well."""
+        """Return a lower confidence if one method alone reads the tensors, which may be moved there as well."""
         found = self.search(ctx)
         inside = ctx.sources.file(found.places[0]) if found is not None else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
-        return Confidence.INDIRECT if used is not None and used.methods == 1 else self.confidence
+        return Confidence.INDIRECT if used and used.methods == 1 and not used.is_filled else self.confidence
 
     def fix(self, ctx: Context, found: StoredAttribute) -> Changes:
         """Create them on the device first; else insert the moves after the statement that assigns the object."""
@@ -128,15 +129,16 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     is_whole = prod(stored.shape) == prod(ctx.operand.shape)  # a program draws some rows of a store
     tensors = [each for each in scope.values() if each.kind == "tensor" and each.device == stored.device]
     parts = (each.expression.rpartition(".") for each in tensors)
-    names, functions = [], set[cst.FunctionDef]()
+    names, functions, is_filled = [], set[cst.FunctionDef](), False
     for name in (name for whole, _, name in parts if whole == found.whole and name.isidentifier()):
         reads = file.find(holder, f"self.{name}")
         methods = {each for each in map(file.function_of, reads) if each is not None and each.name.value != "__init__"}
-        if any(_stays_on_host(file, read) or (_is_filled(file, read) and not is_whole) for read in reads):
+        if any(_stays_on_host(file, read) for read in reads) or (not is_whole and _is_store(file, reads)):
             return None
         names += [name] if methods else []
         functions |= methods
-    return Used(names, len(functions)) if 0 < len(names) <= MOST else None
+        is_filled |= any(_is_filled(file, read) for read in reads)
+    return Used(names, len(functions), is_filled) if 0 < len(names) <= MOST else None
 
 
 def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:
@@ -163,6 +165,12 @@ def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:
         assignment = file.parent(outer)
         outer = assignment.value if isinstance(assignment, cst.Assign) else None
     return isinstance(outer, cst.Call) and is_move(outer) and file.code(remove_move(outer)) != file.code(outer)
+
+
+def _is_store(file: File, reads: list[cst.BaseExpression]) -> bool:
+    """Return whether a method fills an attribute and reads none of it back, as one that caches what was computed."""
+    filling = {file.function_of(each) for each in reads if _is_filled(file, each)}
+    return not filling <= {file.function_of(each) for each in reads if not _is_filled(file, each)}
 
 
 def _is_filled(file: File, attribute: cst.CSTNode) -> bool:

@@ -110,3 +110,28 @@ def test_shows_nothing_in_a_class_without_the_attribute_of_the_new_line() -> Non
     copied = both.replace("First", "Third").replace("self.net = net", "self.network = net")
     files = {"m.py": after, "copy.py": copied}
     assert not [path for path, _ in changed(patch_of(both, after), files) if path == "copy.py"]
+
+
+MODULE = """import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.scale = torch.ones(n)
+        self.device = torch.device("cpu")
+
+    def reset(self, n):
+        self.register_buffer("table", torch.zeros(n))
+        self.weight = torch.nn.Parameter(torch.randn(n))
+        self.bias = torch.zeros(n)
+
+    def forward(self, x):
+        return x + torch.arange(x.size(1))
+"""
+
+
+def test_shows_nothing_that_a_constructor_could_not_read_or_a_module_moves_itself() -> None:
+    after = MODULE.replace("(1))", "(1), device=self.device)")
+    found = changed(patch_of(MODULE, after), {"m.py": after})
+    assert found == [("m.py", "self.bias = torch.zeros(n, device=self.device)")]

@@ -113,3 +113,18 @@ def test_a_device_that_an_object_keeps(old: str, new: str, expected: str | None)
     text = HOLDER.replace(old, new) if old else HOLDER
     made = next(line.strip().removeprefix("return ") for line in text.splitlines() if "torch.zeros" in line)
     assert followed_name(text, ("make", made)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return self.index.device", "self.index"),
+        ("return self.other.device", None),
+        ("if self.index is None:\n            return 'cpu'\n        return self.index.device", None),
+    ],
+)
+@pytest.mark.parametrize("mark", ["property", "functools.lru_cache"])
+def test_a_property_that_reads_the_device(body: str, expected: str | None, mark: str) -> None:
+    made = "torch.zeros(3, device=self.device)"
+    text = f"class A:\n    @{mark}\n    def device(self):\n        {body}\n\n    def f(self):\n        return {made}\n"
+    assert followed_name(text, ("f", made)) == (expected if mark == "property" else None)

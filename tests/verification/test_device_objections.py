@@ -54,10 +54,9 @@ def test_the_elements_of_what_a_caller_gives() -> None:
     assert strengths(text.replace("{}", "PARTS"), change, called) == ["strong"]
     listed = METHOD.replace("steps = torch.arange(4)", "steps = [torch.arange(4) for part in {}.parts()]")
     assert found(listed.replace("{}", "x"), change, called) == []
-    moved = METHOD.replace("steps = ", "y = y.to({}.device)\n        steps = ")
     change = ("torch.arange(4)", "torch.arange(4, device=y.device)")
-    assert found(moved.replace("{}", "x"), change, called) == []
-    assert strengths(moved.replace("{}", "Y"), change, called) == ["strong"]
+    for made, expected in (("y.to(x.device)", []), ("yield 1", []), ("y.to(Y.device)", ["strong"])):
+        assert strengths(METHOD.replace("steps = ", f"y = {made}\n        steps = "), change, called) == expected
 
 
 @pytest.mark.parametrize(
@@ -65,6 +64,7 @@ def test_the_elements_of_what_a_caller_gives() -> None:
     [
         ("known / torch.arange(4)", []),
         ("known[0].cumsum(0) == torch.arange(4)", []),
+        ("(1 - known[0]) * 2 - torch.arange(4)", []),
         ("known.numel() / torch.arange(4)", ["strong"]),
         ("len(known) / torch.arange(4)", ["strong"]),
         ("known.sum(torch.arange(4))", ["strong"]),

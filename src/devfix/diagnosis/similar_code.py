@@ -19,6 +19,7 @@ from devfix.source import SourceError, check_syntax
 PLACES = 20  # at most, for one fix
 FILES = 200  # at most, parsed for copies of the faulty line
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")  # not an attribute, and not a keyword
+REGISTERING = ("register_buffer", "register_parameter", "Parameter", "Buffer")
 OWN = re.compile(r"\bself\.[^\W\d]\w*")
 Line = tuple[str, str]
 
@@ -120,12 +121,20 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
             root = NAME.findall(value)[0]
             if last_name(call.func) not in kin or argument(call, "device") or function is None or _follows(file, call):
                 continue
-            if _library(file, call) != library:
+            if _library(file, call) != library or _moves_with_its_module(file, call):
+                continue
+            if OWN.search(value) and function.name.value == "__init__":  # which has yet to make what it would read
                 continue
             if is_local(function, root) and is_bound(file, call, root) and _has(file, call, set(OWN.findall(value))):
                 found = file.edit(file.replace({call: add_keyword(call, "device", value)}))
                 if found:
                     yield found
+
+
+def _moves_with_its_module(file: File, call: cst.Call) -> bool:
+    """Return whether a module registers the result of a factory, and so moves it."""
+    around = (each for each in file.ancestors(call) if isinstance(each, cst.Call))
+    return any(last_name(each.func) in REGISTERING for each in around)
 
 
 def _library(file: File, call: cst.Call) -> str:

@@ -22,8 +22,8 @@ def find_followed(failure: Failure, places: Sequence[SourceLocation], source: So
 
     This is `x` for `zeros(3, device=x.device)`, `zeros(3).to(x.device)`, `zeros_like(x)` and `x.new_zeros(3)`. For
     `zeros(3, device=device)` the assignment of the name, or the argument of the caller, is followed, and for
-    `zeros(3, device=self.device)` the assignment in the class. `places` starts with the call that creates the tensor,
-    as in an event. Returns None if the device was named otherwise.
+    `zeros(3, device=self.device)` the assignment in the class, or what its property returns. `places` starts with the
+    call that creates the tensor, as in an event. Returns None if the device was named otherwise.
 
     >>> find_followed(failure, last_placement(failure.operands[1]).places, source) is None
     True
@@ -43,7 +43,7 @@ def find_followed(failure: Failure, places: Sequence[SourceLocation], source: So
         else:
             expression = _passed_value(file, call, *inner, expression)
         expression = _assigned_value(file, call, expression)
-        expression = _stored_value(file, call, expression) or expression
+        expression = _stored_value(file, call, expression) or _property_value(file, call, expression) or expression
         if isinstance(expression, cst.Attribute) and expression.attr.value == "device":
             return binding_at(failure, place, file.code(expression.value))
         if not isinstance(expression, cst.Name):
@@ -106,6 +106,20 @@ def _stored_value(file: File, call: cst.Call, expression: cst.BaseExpression | N
     ]
     held = [each for each in kept if isinstance(each, cst.Attribute) and _is_assigned_once(file, call, each)]
     return stored.value.with_changes(value=held[0]) if held else None
+
+
+def _property_value(file: File, call: cst.Call, expression: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """Return what a property of a call's class returns, if it is one line and both methods name the object alike."""
+    holder, function = file.class_of(call), file.function_of(call)
+    if holder is None or function is None or not isinstance(expression, cst.Attribute):
+        return None
+    own, name = parameters(function)[:1], expression.attr.value
+    methods = [each for each in holder.body.body if isinstance(each, cst.FunctionDef) and each.name.value == name]
+    if file.code(expression.value) not in own or len(methods) != 1 or parameters(methods[0]) != own:
+        return None
+    marks = [last_name(each.decorator) for each in methods[0].decorators]
+    returned = list(file.within(methods[0], cst.Return))
+    return returned[0].value if marks == ["property"] and len(returned) == 1 else None
 
 
 def _assigned_attribute(file: File, call: cst.Call, expression: cst.BaseExpression | None) -> cst.Assign | None:

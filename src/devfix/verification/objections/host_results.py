@@ -53,7 +53,7 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
 
 
 def _of_caller(function: Function) -> set[str]:
-    """Return the parameters of a function, and the variables that are where they are.
+    """Return the parameters of a function and what is sent to it, and the variables that are where they are.
 
     Those of loops and comprehensions over them (`for at, part in parts`), and those that were moved or created there
     (`part.device`).
@@ -65,7 +65,9 @@ def _of_caller(function: Function) -> set[str]:
         ):
             given |= {to.id for to in ast.walk(each.target) if isinstance(to, ast.Name)}
     for each in ast.walk(function):
-        if isinstance(each, ast.Assign) and any(_is_device_of(of, given) for of in ast.walk(each.value)):
+        if not isinstance(each, ast.Assign):
+            continue
+        if isinstance(each.value, ast.Yield) or any(_is_device_of(of, given) for of in ast.walk(each.value)):
             given |= {to.id for to in each.targets if isinstance(to, ast.Name)}
     return given
 
@@ -86,7 +88,9 @@ def _meets(function: Function, node: ast.AST | None, device: str) -> bool:
 
 
 def _is_computed_from(value: ast.expr, whole: str) -> bool:
-    """Return whether an expression is a tensor, or an element or the result of a method of it: `t[0].cumsum(0)`."""
+    """Return whether an expression is a tensor, or an element, or a result of a method or an operator: `2 * t[0]`."""
+    if isinstance(value, ast.BinOp):
+        return any(_is_computed_from(each, whole) for each in (value.left, value.right))
     while ast.unparse(value) != whole:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr not in _NUMBERS:
             value = value.func.value
