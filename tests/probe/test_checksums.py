@@ -24,6 +24,15 @@ def test_a_default_device_changes_no_checksum(monkeypatch: pytest.MonkeyPatch, s
     assert number is not None and number == checksums.weigh(2)
 
 
+@pytest.mark.parametrize(("given", "same"), [("weight", True), ("weight * 2", False), ("weight - 5", False)])
+def test_what_fails_as_addmm_may_run_as_a_linear_layer(monkeypatch: pytest.MonkeyPatch, given: str, same: bool) -> None:
+    weight, x, bias = torch.arange(12.0).reshape(3, 4), torch.ones(2, 4), torch.ones(3)
+    wanted = [checksums.weigh(each) for each in (bias, x, weight.t())]
+    monkeypatch.setattr(checksums, "_given", [each for each in wanted if each is not None])
+    passed = eval(given, {"weight": weight})
+    assert checksums.are_given(torch.ops.aten.linear.default, (x, passed, bias), {}) is same
+
+
 PROGRAM = """
 import sys, torch
 records = sys.modules["devfix probe.provenance.records"]

@@ -49,8 +49,8 @@ def weights() -> Any:
     return _weights[0]
 
 
-def weigh(value: Any) -> Values | None:
-    """Return the sums of a tensor, or of a number as a tensor; None if it has no values."""
+def weigh(value: Any, is_transposed: bool = False) -> Values | None:
+    """Return the sums of a tensor, of a number as a tensor, or of a matrix's transpose; None without values."""
     try:
         with _disable_current_modes(), torch.no_grad():
             if isinstance(value, (bool, int, float)):  # a tensor would count as one of the program's
@@ -59,7 +59,8 @@ def weigh(value: Any) -> Values | None:
             if value.layout is not torch.strided or value.device.type == "meta":
                 return None
             held = getattr(value, "_devfix_held", None)
-            values = tensors.host(_some((value if held is None else held).detach()))
+            whole = (value if held is None else held).detach()
+            values = tensors.host(_some(whole.mT if is_transposed else whole))
             if values.is_complex():
                 values = values.real + values.imag
             values = values.to(torch.float64)
@@ -91,7 +92,10 @@ def checksum_of(func: Any, argument: str, tensor: Any) -> dict[str, float] | Non
 
 
 def are_given(func: Any, args: Any, kwargs: Any) -> bool:
-    """Return whether an operator that has run received all the values that are looked for, each in one argument."""
+    """Return whether an operator that has run received all the values that are looked for, each in one argument.
+
+    A matrix may also be given transposed: in inference mode `linear` runs as a whole, and as `addmm` where that fails.
+    """
     with records.aside():
         return _are_given(func, args, kwargs)
 
@@ -100,13 +104,20 @@ def _are_given(func: Any, args: Any, kwargs: Any) -> bool:
     written = _written_names(func)
     found = [tensor for name, tensor in operands.arguments(func, args, kwargs) if name.partition("[")[0] not in written]
     numbers = [each for each in (*args, *(kwargs or {}).values()) if isinstance(each, (bool, int, float))]
-    left = [known for known in map(weigh, [*found, *numbers]) if known is not None]
+    left = [known for known in map(_weigh_both, [*found, *numbers]) if known]
     for wanted_values in _given:
-        like = next((each for each in left if _is_close(each, wanted_values)), None)
+        like = next((each for each in left if any(_is_close(one, wanted_values) for one in each)), None)
         if like is None:
             return False
         left.remove(like)
     return True
+
+
+def _weigh_both(value: Any) -> list[Values]:
+    """Return the sums of a tensor or number, and of the transpose of a matrix."""
+    is_matrix = isinstance(value, torch.Tensor) and value.dim() == 2 and min(value.shape) > 1
+    known = [weigh(value), weigh(value, is_transposed=True) if is_matrix else None]
+    return [each for each in known if each is not None]
 
 
 def _is_close(one: Values, other: Values) -> bool:
