@@ -31,3 +31,22 @@ def test_a_buffer_that_goes_to_numpy(method: str, used: str, expected: list[str]
 def test_another_class_may_have_an_attribute_of_that_name() -> None:
     other = "class Other:\n    def table(self):\n        return self.scale.numpy()\n"
     assert strengths(NET, BUFFER, {"other.py": other}) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("bars(net)", ["strong"]),
+        ("bars(2, prior=net)", ["strong"]),
+        ("bars(other)", []),
+        ("bars(net.cpu())", []),
+        ("lines(net)", []),
+    ],
+)
+def test_a_function_that_is_passed_the_module(call: str, expected: list[str]) -> None:
+    plot = "def bars(prior, width=1):\n    return prior.scale.numpy()\n\ndef lines(prior):\n    return prior.scale.cpu()\n"
+    plot = plot.replace("prior, width=1", "width, prior") if "=" in call else plot
+    main = f"from net import Net\nfrom plot import bars, lines\n\nnet = Net().to(device)\n{call}\n"
+    assert strengths(NET, BUFFER, {"plot.py": plot, "main.py": main}) == expected
+    never_moved = {"plot.py": plot, "main.py": main.replace(".to(device)", "")}
+    assert strengths(NET, BUFFER, never_moved) == []

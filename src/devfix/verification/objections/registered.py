@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, Function, called_name, functions, is_method
+from devfix.verification.objections.code import Code, Function, called_name, functions, instances, is_method
 from devfix.verification.objections.host_results import is_result, names_in, returning, stays_on_host, taken_by_numpy
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.members import registered_names
@@ -51,6 +51,7 @@ def of_registered_on_host(what: Introduced, failure: Failure, code: Code) -> Ite
     """Yield code that passes to NumPy what moves with its module from now on, or what a method computes of it.
 
     Not the constructor's, which runs before the move, nor that of files which construct the module and never move it.
+    A function that was passed the module by such a file reads it as well.
     """
     if what.kind not in ("buffer", "parameter") or not what.owner:
         return
@@ -66,10 +67,27 @@ def of_registered_on_host(what: Introduced, failure: Failure, code: Code) -> Ite
                 for taken in (taken_by_numpy(node), *_handed_on(node, code)):
                     if taken is None or not is_result(taken, name, is_property, around or tree):
                         continue
-                    if owner in family if ast.unparse(taken).startswith("self.") else known & family:
+                    is_own = owner in family if ast.unparse(taken).startswith("self.") else bool(known & family)
+                    if is_own or _is_handed(taken, around, family, code):
                         problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
                         moves = f"and not `{what.name}`, which moves with its module from now on"
                         yield Objection("strong", f"{problem}, which takes host memory alone, {moves}")
+
+
+def _is_handed(taken: ast.expr, around: Function | None, family: frozenset[str], code: Code) -> bool:
+    """Return whether a file passes an object of the classes for the parameter that a function reads: `draw(net)`."""
+    places = [each.arg for each in around.args.args[1 if is_method(around) else 0 :]] if around is not None else []
+    name = ast.unparse(taken).partition(".")[0]
+    if around is None or name not in places:
+        return False
+    for _, tree in code.trees(f"{around.name}("):
+        made = instances(tree, family) if not stays_on_host(tree, family) else frozenset[str]()
+        for node in ast.walk(tree) if made else ():
+            if isinstance(node, ast.Call) and called_name(node) == around.name:
+                given = [*zip(places, node.args, strict=False), *((each.arg, each.value) for each in node.keywords)]
+                if any(place == name and ast.unparse(value) in made for place, value in given):
+                    return True
+    return False
 
 
 def _handed_on(node: ast.AST, code: Code) -> Iterator[ast.expr]:
