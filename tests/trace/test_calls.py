@@ -155,3 +155,15 @@ def test_an_optimizer_is_told_by_the_module_that_it_steps(tmp_path: Path, warm: 
     assert (adam.module, adam.text, [item.text for item in adam.items]) == ("torch", "optim.Adam", ["model"])
     assert [(name, value.text) for name, value in adam.keywords] == [("lr", "0.5")]
     assert stranger.kind == "unknown"
+
+
+def test_a_failure_below_a_transform_is_told_without_its_calls(tmp_path: Path, warm: PreforkServer) -> None:
+    source = """import torch
+def field(x, basis):
+    return basis @ x
+def jacobian(rows, basis):
+    return torch.func.vmap(torch.func.jacfwd(lambda x: field(x, basis)))(rows)
+jacobian(torch.ones(2, 3, device="cuda"), torch.eye(3))
+"""
+    failure = run_program(tmp_path, source, warm=warm, calls=True).failure
+    assert failure["op"] == "aten::mm" and "calls" not in failure
