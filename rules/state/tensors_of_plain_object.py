@@ -34,7 +34,7 @@ ITEMS = ("__getitem__", "__iter__", "__next__")  # of a data set or a loader
 
 @dataclass(frozen=True)
 class Used:
-    """The tensors of an object on the wrong device that its methods read, how many methods do, and if one fills them."""
+    """The tensors of an object on the wrong device that its methods read: how many do, and whether one fills them."""
 
     names: list[str]
     methods: int

@@ -44,8 +44,8 @@ def test_another_class_may_have_an_attribute_of_that_name() -> None:
     ],
 )
 def test_a_function_that_is_passed_the_module(call: str, expected: list[str]) -> None:
-    plot = "def bars(prior, width=1):\n    return prior.scale.numpy()\n\ndef lines(prior):\n    return prior.scale.cpu()\n"
-    plot = plot.replace("prior, width=1", "width, prior") if "=" in call else plot
+    given = "width, prior" if "=" in call else "prior, width=1"
+    plot = f"def bars({given}):\n    return prior.scale.numpy()\n\ndef lines(prior):\n    return prior.scale.cpu()\n"
     main = f"from net import Net\nfrom plot import bars, lines\n\nnet = Net().to(device)\n{call}\n"
     assert strengths(NET, BUFFER, {"plot.py": plot, "main.py": main}) == expected
     never_moved = {"plot.py": plot, "main.py": main.replace(".to(device)", "")}
