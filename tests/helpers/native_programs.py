@@ -77,6 +77,11 @@ def drawn(device):
     torch.rand(3, device=device, generator=made)
     return made.get_offset(), torch.cuda.default_generators[0].get_offset()
 
+def alone():
+    rows = x.clone().unbind()
+    rows[0].add_(1)
+    return *rows, rows[0]._version, *torch.ops.aten.broadcast_tensors([x, x])
+
 def many(tensor, *more, **named):
     return torch.cat([tensor, tensor], 0) + torch.stack([tensor, *more]).sum(0).repeat(2, 1), named
 
@@ -117,6 +122,11 @@ CASES = [
     host_gradients, counted, packed, lambda: torch.empty(3, device="cuda").shape, lambda: torch.zeros(2, device=0),
     lambda: torch.ones(2, device=torch.device("cuda", 0)), lambda: torch.rand(2, generator=host), lambda: torch.eye(2),
     lambda: torch.rand(2, generator=g), lambda: torch.rand(2, device="cuda", generator=host), lambda: drawn("cuda"),
+    lambda: x.topk(2), lambda: w.sort(1), lambda: x.unbind(), lambda: w.unbind(1), lambda: x.chunk(2, 1),
+    lambda: torch.nn.functional.layer_norm(x, (3,), w[0]), lambda: torch.broadcast_tensors(x, n), lambda: torch.frexp(x),
+    lambda: torch.unique(n, return_inverse=True, return_counts=True), lambda: torch.meshgrid(n, n, indexing="ij"),
+    lambda: torch.ops.aten.unbind.int(x), lambda: torch.ops.aten.native_layer_norm(x, [3], None, None, 1e-5), alone,
+    lambda: torch.complex(x, x).unbind(),
     lambda: torch.zeros(2, **{{"".join(["dev", "ice"]): "cuda"}}), lambda: torch.zeros(2, pin_memory=True).is_pinned(),
     lambda: torch.zeros(2, requires_grad=True), lambda: torch.zeros(2, device="cuda", requires_grad=True),
     lambda: torch.zeros(2, 3, out=torch.empty(2, 3, device="cuda"), device="cuda"), lambda: torch.zeros(-1),
@@ -133,7 +143,7 @@ for number, case in enumerate(CASES):
             except Exception as error:
                 print(number, mode.__name__, type(error).__name__, str(error).splitlines()[0], error.__context__)
                 continue
-        values = value if isinstance(value, tuple) else (value,)
+        values = value if isinstance(value, (tuple, list)) else (value,)
         for each in values:
             if isinstance(each, torch.Tensor):
                 told_of = each.tolist(), each.dtype, each.device, each.stride(), each.is_leaf, history(each)

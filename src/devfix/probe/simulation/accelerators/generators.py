@@ -50,7 +50,8 @@ class Generator(torch.Generator, metaclass=_Kind):
             return _Original(device)
         captures.assert_none("Cannot construct a new CUDAGeneratorImpl")
         made = _makers[0](index)
-        made._devfix_named = torch.device(device).index is not None
+        named = device if type(device) is torch.device else torch.device(device)
+        made._devfix_named = named.index is not None
         return made
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ struct Plan {
   PyObject* refused = nullptr;         // null if nothing is
   PyObject* refused_dtypes = nullptr;  // null if a function checks them
   std::vector<char> kinds;
-  bool fresh = false, view = false, reshapes = false;
+  bool fresh = false, view = false, reshapes = false, several = false;
   long source = -1, returned = -1;
 
   Plan() = default;
@@ -74,6 +74,7 @@ inline std::shared_ptr<const Plan> plan_of(PyObject* func) {  // null with an er
     made.fresh = flag(plan, names.fresh);
     made.view = flag(plan, names.view);
     made.reshapes = flag(plan, names.reshapes);
+    made.several = flag(plan, names.several);
     made.source = number(plan, names.source);
     made.returned = number(plan, names.returned);
   }
@@ -151,8 +152,36 @@ inline bool may_refuse(const Operator& call, const Unwrapped& values) {
   return !dtype || PySet_Contains(call.plan.refused_dtypes, dtype.get()) != 0;
 }
 
+inline bool is_among(PyObject* item, const std::vector<PyObject*>& cells) {
+  for (PyObject* cell : cells) {
+    if (cell == item) return true;
+    for (Py_ssize_t at = 0; PyList_CheckExact(cell) && at < PyList_GET_SIZE(cell); ++at)
+      if (PyList_GET_ITEM(cell, at) == item) return true;
+  }
+  return false;
+}
+
+// unwrapping.rewrap, for a tuple or a list of new tensors and views; null without an error where it holds anything else.
+inline PyObject* wrap_each(PyObject* results, const std::vector<PyObject*>& cells, long gpu) {
+  const bool as_tuple = PyTuple_CheckExact(results);
+  if (!as_tuple && !PyList_CheckExact(results)) return nullptr;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(results);
+  Ref made(as_tuple ? PyTuple_New(count) : PyList_New(count));
+  for (Py_ssize_t at = 0; made && at < count; ++at) {
+    PyObject* item = PySequence_Fast_GET_ITEM(results, at);
+    if (item != Py_None && (!is_plain(item) || implementation(item)->device_type() != c10::kCPU || is_among(item, cells)))
+      return nullptr;
+    PyObject* shell = item == Py_None ? fresh(item) : wrap(item, gpu);
+    if (shell == nullptr) return nullptr;
+    if (as_tuple) PyTuple_SET_ITEM(made.get(), at, shell);
+    else PyList_SET_ITEM(made.get(), at, shell);
+  }
+  return made.release();
+}
+
 // The result as the program gets it, recorded.
-inline PyObject* finished(const Operator& call, Ref result, long gpu) {
+inline PyObject* finished(const Operator& call, Ref result, const Unwrapped& values) {
+  const long gpu = values.gpu;
   const Plan& plan = call.plan;
   if (gpu < 0)
     return tell_created(result.get(), call.func, call.args, call.given) ? result.release() : nullptr;
@@ -166,6 +195,11 @@ inline PyObject* finished(const Operator& call, Ref result, long gpu) {
       if (PyErr_Occurred()) return nullptr;
     }
     return tell_created(made.get(), call.func, call.args, call.given) ? made.release() : nullptr;
+  }
+  if (plan.several) {
+    Ref made(wrap_each(result.get(), values.cells, gpu));
+    if (made) return tell_created(made.get(), call.func, call.args, call.given) ? made.release() : nullptr;
+    if (PyErr_Occurred()) return nullptr;
   }
   if (plan.returned >= 0 && !plan.reshapes) {
     PyObject* written = PyTuple_GET_ITEM(call.args, plan.returned);
@@ -207,7 +241,7 @@ inline PyObject* run(const Operator& call, bool& regular) {
     return PyObject_CallFunctionObjArgs(
         ours.otherwise, error.get(), plan.plan, call.func, call.args, call.given, cells.get(), gpu.get(), nullptr);
   }
-  return finished(call, std::move(result), values.gpu);
+  return finished(call, std::move(result), values);
 }
 
 // dispatch.dispatch(mode, func, types, args, kwargs)

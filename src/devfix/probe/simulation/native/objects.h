@@ -59,7 +59,7 @@ inline Objects ours;
 #define DEVFIX_NAMES(X)                                                                                            \
   X(_devfix_gpu) X(_devfix_held) X(_devfix_record) X(_devfix_whole) X(dtype) X(on_created) X(fast_on_created)      \
   X(fast_on_created_cpu) X(failed) X(read) X(_current_level) X(_owned) X(history) X(key) X(special) X(op)          \
-  X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(dtypes) X(raw_repr)    \
+  X(kinds) X(refused) X(fresh) X(view) X(source) X(returned) X(reshapes) X(several) X(dtypes) X(raw_repr)    \
   X(device) X(generator) X(pin_memory) X(requires_grad) X(_devfix_draws) X(ndim)
 
 struct Names {

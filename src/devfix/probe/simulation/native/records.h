@@ -126,8 +126,15 @@ inline bool call_created(PyObject* result, PyObject* func, PyObject* args, PyObj
   return static_cast<bool>(done);
 }
 
-// creations.created for one tensor; everything else is left to Python.
+// creations.created for tensors; everything else is left to Python.
 inline bool created(PyObject* result, PyObject* func, PyObject* args, PyObject* kwargs) {
+  if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+    for (Py_ssize_t at = 0; at < PySequence_Fast_GET_SIZE(result); ++at) {
+      PyObject* item = PySequence_Fast_GET_ITEM(result, at);
+      if (item != Py_None && !created(item, func, args, kwargs)) return false;
+    }
+    return true;
+  }
   Ref key(PyLong_FromVoidPtr(func));
   PyObject* learned = is_tensor(result) ? PyDict_GetItemWithError(ours.roles, key.get()) : nullptr;
   if (learned == nullptr) return call_created(result, func, args, kwargs, ours.created);

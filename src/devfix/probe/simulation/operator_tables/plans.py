@@ -79,6 +79,7 @@ class Plan:
         "reshapes",
         "returned",
         "seeded",
+        "several",
         "source",
         "special",
         "usual",
@@ -115,6 +116,7 @@ class Plan:
         self.pure = not writes and not aliased
         self.view = one and aliased and not writes and not composite
         self.fresh = one and not writes and not composite and not aliased
+        self.several = not one and not writes and not composite
         if schema.name.startswith("c10d::"):
             base = "c10d*"
         self.special = (
