@@ -125,9 +125,8 @@ def _begin(exception: BaseException, kind: str, located: list[tuple[FrameType, i
 def _tell_calls(failure: Json, frames: list[FrameType]) -> None:
     if calls.is_active():
         failure["test"] = calls.test()
-        with contextlib.suppress(
-            Exception
-        ):  # no operator takes a tensor of `vmap` here; the failure counts, not its test
+        # Here no operator takes the tensors of `torch.func.vmap`. The failure counts, not its regression test.
+        with contextlib.suppress(Exception):
             failure["calls"] = calls.describe_calls(frames)
 
 
