@@ -26,6 +26,7 @@ def test_a_helper_of_a_package_is_test_code_if_it_imports_what_runs_tests(pytest
     )
     package.joinpath("_testing.py").write_text(made)
     package.joinpath("values.py").write_text(f"import unittest\n{made}")
+    package.joinpath("test_data.py").symlink_to("nowhere.py")
     pytester.makepyfile(
         "import torch\nfrom library import _testing, testing, values\n"
         "class TestMade(testing.Case):\n"

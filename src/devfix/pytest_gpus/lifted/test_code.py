@@ -81,8 +81,15 @@ def _helper_files(root: Path) -> Iterator[str]:
         below[:] = [name for name in below if not _is_of_tests(folder / name, root)]
         for name in files:
             is_named = name.endswith(".py") and (folder.name == _AT_ROOT or _HELPER.search(name.lower()))
-            if is_named and _USES_RUNNER.search((folder / name).read_text(encoding="utf-8", errors="replace")):
+            if is_named and _uses_runner(folder / name):
                 yield glob.escape(str(folder / name))
+
+
+def _uses_runner(path: Path) -> bool:
+    try:
+        return _USES_RUNNER.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:  # a link that leads nowhere, or a file of another user
+        return False
 
 
 def _is_of_tests(folder: Path, root: Path) -> bool:
