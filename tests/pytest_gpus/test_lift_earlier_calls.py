@@ -141,7 +141,7 @@ def test_what_the_test_computes_of_earlier_results_is_what_it_hands_over(pyteste
     done.stdout.fnmatch_lines(["*metric.py:18 *made_by_the_constructor"])
 
 
-KEEPER = """
+KEEPS = """
 import torch
 
 class Metric:
@@ -182,7 +182,7 @@ def test_weights_of_its_own():
 
 
 def test_what_a_test_has_of_numbers_and_gives_to_an_object_it_would_have_moved(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(library=KEEPER, test_it=ADDS)
+    pytester.makepyfile(library=KEEPS, test_it=ADDS)
     done = run(pytester, "--lift", "--world", "simulated")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["1 passed, 1 ended in a finding*"])
