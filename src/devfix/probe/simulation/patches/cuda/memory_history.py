@@ -66,9 +66,12 @@ _now = History()
 def record(
     enabled: Any = "all", context: Any = "all", stacks: str = "all", max_entries: int = sys.maxsize,
     clear_history: bool = False, compile_context: bool = False, global_record_annotations: bool = False,
-    skip_actions: Any = (),
+    skip_actions: Any = (), record_pinned_host_memory: bool = False, record_cuda: bool = True,
 ) -> None:  # fmt: skip
-    """Record from here on, or no longer: `_record_memory_history` in torch/csrc/cuda/memory_snapshot.cpp."""
+    """Record from here on, or no longer: `_record_memory_history` in torch/csrc/cuda/memory_snapshot.cpp.
+
+    The last two are of 2.14; pinned memory has no history here.
+    """
     if enabled and enabled not in _STATES:
         raise RuntimeError("expected state to be 'state', 'all', or None")
     if context and context not in _CONTEXTS:
@@ -82,7 +85,7 @@ def record(
     _now.events = [deque(kept[gpu] if gpu < len(kept) else (), size) for gpu in range(devices.count())]
     if _now in memory_peaks.listeners:
         memory_peaks.listeners.remove(_now)
-    if enabled:
+    if enabled and record_cuda:
         memory.follow()
         memory_peaks.listeners.append(_now)
 
