@@ -50,7 +50,7 @@ def convolving(name: str, given: dict[str, Any]) -> None:
 def _check_sizes(given: dict[str, Any]) -> None:
     """Raise what `check_shape_forward` in ATen/native/Convolution.cpp does before a kernel is chosen.
 
-    The host convolves tensors of these sizes without values, all of one dtype.
+    Uninitialized tensors of these sizes, all of one dtype, are convolved on the host.
     """
     named = {name: given[name] for name in _SIZED if name in given}
     guard = torch._C._DisableTorchDispatch()
