@@ -14,7 +14,7 @@ from devfix import sdk
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.model import Confidence, Diagnosis, Edit, Finding, Outcome, Patch, Rejected, Run, Safety, Verdict, World
-from devfix.pipeline.searching.attempt import _never_run
+from devfix.pipeline.searching.tried import TriedCandidates
 from devfix.registry import Rule, collect
 from devfix.registry.precedence import by_precedence, problems_of
 from devfix.report.render.machine_readable.json import read, write
@@ -105,12 +105,12 @@ def test_candidates_that_were_never_run_are_told_with_what_they_lost_to() -> Non
     left = [
         replace(patch(), rule=name, rank=rank) for name, rank in (("p/a", (1, 1)), ("p/b", (1, 0)), ("p/c", (2, 0)))
     ]
-    assert [each.reason for each in _never_run(held, [], left, [])] == [
+    assert [each.reason for each in TriedCandidates(held, []).never_run(left)] == [
         "not tried: an earlier candidate of the rule holds",
         "not tried: p/a takes precedence, and its candidate holds",
         "not tried: p/a has stronger evidence, and its candidate holds",
     ]
-    (limit,) = _never_run(None, [held] * 24, left[:1], [])
+    (limit,) = TriedCandidates(None, [held] * 24).never_run(left[:1])
     assert limit.reason == "not tried: 24 candidates were tried before it, and no more are"
 
 

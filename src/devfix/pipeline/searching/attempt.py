@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.diagnosis.similar_code import similar_sites
 from devfix.execution.device_matrix import worlds_to_verify
-from devfix.model import CountRequest, Diagnosis, Failure, Fix, Patch, Rejected, Repair, RuleDecision, Run, World
+from devfix.model import CountRequest, Failure, Fix, Patch, Rejected, Repair, Run, World
 from devfix.notes import Notes
 from devfix.pipeline.opening.parallel_runs import MOST as MOST_RUNS
 from devfix.pipeline.opening.parallel_runs import parallel_runs
 from devfix.pipeline.opening.session import JOBS, Session
 from devfix.pipeline.regression_tests import begin_regression_test
 from devfix.pipeline.searching.choices import VerifiedCandidates
-from devfix.pipeline.searching.drawn_ahead import DrawnAhead
 from devfix.pipeline.searching.extend import Extension
 from devfix.pipeline.searching.other_commands import OtherCommands
+from devfix.pipeline.searching.proposal import Proposal
+from devfix.pipeline.searching.tried import TriedCandidates
 from devfix.registry import Rule
 from devfix.sdk import Sources
 from devfix.sdk.trace.sites import locations_without_scope
-from devfix.verification.candidate import CandidateResult, mark_superseded, reject
+from devfix.verification.candidate import CandidateResult
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.collect import objections
-from devfix.verification.requests import expected_requests
-from devfix.verification.verifier import CANDIDATES, Verifier
+from devfix.verification.requests import Expect, expected_requests
+from devfix.verification.verifier import Verifier
 
-MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, and how many
 Baseline = Callable[[World], Run]  # runs the program in a world without the patch
 
 
@@ -64,90 +63,98 @@ class AttemptBuilder:
         """Return the attempt to fix the failure of a run; None if the failure does not occur again."""
         session = self.session
         session.progress("collecting the origins of the tensors")
-        known = {rule.id: rule for rule in self.rules}
         worlds = worlds_to_verify(run.world, session.gpus_seen, session.claimed)
-        until = session.target.until
-        expect = session.expect if until is None else None
+        expect = session.expect if session.target.until is None else None
+        looked = self._look(run, worlds if expect is not None else ())
+        if looked is None or looked.failure is None:
+            session.expect(())
+            return None
+        proposal = Proposal(looked.failure, self.rules, session.sources())
+        verifier, queue = self._verifier(looked, looked.failure, worlds, expect, proposal)
+        session.progress("trying candidates" if proposal.diagnoses else "no rule knows this failure")
+        with session.seconds.measure("verify"):
+            tried = self._try(queue, verifier, proposal)
+        with session.seconds.measure("list"):
+            left = [*verifier.untried, *proposal.left()]
+            untried = (*tried.never_run(left), *proposal.rejected)
+        session.notes.add(*verifier.flaky)
+        return Attempt(
+            (tried.kept, *tried.alternatives) if tried.kept else (),
+            partial(self._summarize, looked.failure, proposal, tried, untried),
+            verifier.confirm,
+            lambda patch: verifier.run_on_failing_world(patch, proposal.diagnosis_of(patch)),
+            VerifiedCandidates(verifier, tried.kept, tried.rest, left, proposal.diagnosis_of) if tried.kept else None,
+        )
+
+    def _look(self, run: Run, expected: Sequence[World]) -> Run | None:
+        """Return the second look at a failure, beside which the first candidate is begun in the `expected` worlds."""
+        session, until = self.session, self.session.target.until
         if until is None or not (until.url or until.seconds):  # a server needs its port, and time must not be short
             limit = session.observer.limits.memory * JOBS  # of the warm process, in which most of them take place
             session.slots.widen(parallel_runs(run, session.slots.count, limit))
         with session.seconds.measure("look"), ThreadPoolExecutor(1) as pool:
             look = pool.submit(self._second_look, run)
-            if expect is not None:
-                self._expect_first(run, worlds)
-            looked = look.result()
-        if looked is None or looked.failure is None:
-            session.expect(())
-            return None
-        sources = session.sources()
-        decisions: list[RuleDecision] = []
-        diagnoses = diagnose(looked.failure, self.rules, sources, decisions=decisions)
-        rejected: list[Rejected] = []
-        declined: dict[str, str] = {}
-        patches = DrawnAhead(propose(diagnoses, known, sources, rejected=rejected, declined=declined))
-        tests = partial(begin_regression_test, session, looked.failure, looked.seconds)
-        queue: Iterator[Patch] = patches
-        if session.slots.count > JOBS and (first := next(patches, None)) is not None:  # a slot is free already
+            if expected:
+                self._expect_first(run, expected)
+            return look.result()
+
+    def _verifier(
+        self, looked: Run, failure: Failure, worlds: Sequence[World], expect: Expect | None, proposal: Proposal
+    ) -> tuple[Verifier, Iterator[Patch]]:
+        """Return what verifies the candidates, and these; the regression test of one that holds is begun beside it."""
+        session = self.session
+        tests = partial(begin_regression_test, session, failure, looked.seconds)
+        queue: Iterator[Patch] = proposal.patches
+        if session.slots.count > JOBS and (first := next(queue, None)) is not None:  # a slot is free already
             tests(first)
-            queue = chain([first], patches)
+            queue = chain([first], queue)
 
         def promise(patch: Patch) -> None:
             tests(patch)
-            patches.begin(MOST, MOMENT)  # which the report lists, if this one holds
+            proposal.draw_ahead()
 
-        given = (session.run, looked, session.files, worlds, self._baseline)
-        review, report_progress = self._review(looked.failure), session.progress.candidates
         verifier = Verifier(
-            *given,
+            session.run,
+            looked,
+            session.files,
+            worlds,
+            self._baseline,
             seeded=session.run_seeded,
-            review=review,
-            report_progress=report_progress,
+            review=self._review(failure),
+            report_progress=session.progress.candidates,
             steps=session.steps,
             expect=expect,
             threads=MOST_RUNS,
             promising=promise,
         )
-        session.progress("trying candidates" if diagnoses else "no rule knows this failure")
-        with session.seconds.measure("verify"):
-            kept, rest = verifier.select_best(queue, diagnoses)
-            patches.end()
-            if not verifier.is_flaky and (kept is None or kept.verdict.outcome != "verified"):
-                extension = Extension(session, verifier, self.rules, diagnoses)
-                if better := extension.better(kept, rest):
-                    kept, rest = better, [*filter(None, [kept]), *rest]
-        with session.seconds.measure("list"):
-            left = [*verifier.untried, *_within_time(patches)]
-            untried = tuple(_never_run(kept, rest, left, rejected))
-        session.notes.add(*verifier.flaky)
-        alternatives = [candidate for candidate in rest if kept and _is_alternative(candidate, kept)]
-        alternatives.sort(key=lambda candidate: candidate.verdict.outcome != "verified")
-        verified = VerifiedCandidates(verifier, kept, rest, left, diagnoses) if kept else None
+        return verifier, queue
 
-        def summarize(chosen: CandidateResult | None) -> Repair:
-            every = [*filter(None, [kept]), *rest]
-            beside = [
-                candidate if chosen is None else _rejected_for(chosen, candidate, kept, alternatives)
-                for candidate in every
-                if candidate is not chosen
-            ]
-            return Repair(
-                looked.failure or run.failure,  # type: ignore[arg-type]
-                tuple(_confirmed_findings(diagnoses, every)),
-                self._fix(chosen, True) if chosen else None,
-                tuple(
-                    self._fix(candidate)
-                    for candidate in beside
-                    if chosen is None or candidate.patch is not chosen.patch
-                ),
-                untried=tuple(each for each in untried if chosen is None or each.patch is not chosen.patch),
-                decisions=tuple(replace(each, no_changes=declined.get(each.rule, "")) for each in decisions),
-            )
+    def _try(self, queue: Iterator[Patch], verifier: Verifier, proposal: Proposal) -> TriedCandidates:
+        """Run the candidates, and what extends them where none of them is verified."""
+        kept, rest = verifier.select_best(queue, proposal.diagnoses)
+        proposal.patches.end()
+        if not verifier.is_flaky and (kept is None or kept.verdict.outcome != "verified"):
+            extension = Extension(self.session, verifier, self.rules, proposal.diagnoses)
+            if better := extension.better(kept, rest):
+                return TriedCandidates(better, [*filter(None, [kept]), *rest])
+        return TriedCandidates(kept, rest)
 
-        def attempt(patch: Patch) -> CandidateResult:
-            known = next((each for each in diagnoses if each.rule == patch.rule), diagnoses[0])
-            return verifier.run_on_failing_world(patch, known)
-
-        return Attempt((kept, *alternatives) if kept else (), summarize, verifier.confirm, attempt, verified)
+    def _summarize(
+        self,
+        failure: Failure,
+        proposal: Proposal,
+        tried: TriedCandidates,
+        untried: Sequence[Rejected],
+        chosen: CandidateResult | None,
+    ) -> Repair:
+        return Repair(
+            failure,
+            tried.findings(proposal.diagnoses),
+            self._fix(chosen, True) if chosen else None,
+            tuple(self._fix(candidate) for candidate in tried.beside(chosen)),
+            untried=tuple(each for each in untried if chosen is None or each.patch is not chosen.patch),
+            decisions=proposal.decisions,
+        )
 
     def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
         session = self.session
@@ -203,64 +210,3 @@ class AttemptBuilder:
             return Fix(patch, candidate.verdict, diff)
         similar = similar_sites(patch, partial(session.read, candidate.files), session.repository.containing)
         return Fix(patch, candidate.verdict, diff, tuple(similar))
-
-
-def _is_alternative(candidate: CandidateResult, kept: CandidateResult) -> bool:
-    """Return whether a candidate is verified although `kept` is not, or progressed by an edit at another place."""
-    places = [{(edit.path, edit.line) for edit in each.patch.edits} for each in (candidate, kept)]
-    if kept.verdict.outcome != "progressed":
-        return False
-    return candidate.verdict.outcome == "verified" or (
-        candidate.verdict.outcome == "progressed" and places[0].isdisjoint(places[1])
-    )
-
-
-def _rejected_for(
-    chosen: CandidateResult,
-    candidate: CandidateResult,
-    kept: CandidateResult | None,
-    alternatives: Sequence[CandidateResult],
-) -> CandidateResult:
-    """Return a candidate with its verdict beside the chosen one, which is `kept`, an alternative or the caller's."""
-    is_ours = any(chosen.patch is each.patch for each in (*filter(None, [kept]), *alternatives))
-    if not is_ours and candidate.verdict.outcome in ("verified", "superseded"):
-        return reject(candidate, "another candidate was chosen")
-    if chosen.verdict.outcome == "verified":
-        return mark_superseded(candidate)
-    if candidate.verdict.outcome == "verified":
-        return reject(candidate, "another has stronger evidence, and what it leads to has a fix of its own")
-    return candidate
-
-
-def _within_time(patches: Iterator[Patch]) -> Iterator[Patch]:
-    """Yield the candidates that are left, as many as the rules produce within the time limit."""
-    deadline = time.monotonic() + MOMENT
-    for patch in islice(patches, MOST):
-        yield patch
-        if time.monotonic() > deadline:
-            return
-
-
-def _never_run(
-    kept: CandidateResult | None, rest: Sequence[CandidateResult], left: Sequence[Patch], rejected: Sequence[Rejected]
-) -> Iterator[Rejected]:
-    """Yield the candidates that were never run, each with the reason."""
-    tried = [candidate.patch for candidate in (*filter(None, [kept]), *rest)]
-    for patch in left:
-        if any(patch is each for each in tried):
-            continue
-        if kept is None or kept.verdict.outcome != "verified" or len(tried) >= CANDIDATES:
-            yield Rejected(patch, f"not tried: {len(tried)} candidates were tried before it, and no more are")
-        elif patch.rank[:1] > kept.patch.rank[:1]:
-            yield Rejected(patch, f"not tried: {kept.patch.rule} has stronger evidence, and its candidate holds")
-        elif patch.rule != kept.patch.rule:
-            yield Rejected(patch, f"not tried: {kept.patch.rule} takes precedence, and its candidate holds")
-        else:
-            yield Rejected(patch, "not tried: an earlier candidate of the rule holds")
-    yield from rejected
-
-
-def _confirmed_findings(diagnoses: Sequence[Diagnosis], candidates: Sequence[CandidateResult]) -> list[Diagnosis]:
-    """Return the diagnoses with a candidate in the source; all of them if none has one."""
-    tried = {candidate.patch.rule for candidate in candidates}
-    return [each for each in diagnoses if each.rule in tried] or list(diagnoses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -35,10 +35,10 @@ class VerifiedCandidates:
         kept: CandidateResult,
         rest: Sequence[CandidateResult],
         untried: Sequence[Patch],
-        diagnoses: Sequence[Diagnosis],
+        diagnosis_of: Callable[[Patch], Diagnosis],
     ) -> None:
         """Begin with the candidate that is kept by default; `rest` was run in the failing world, `untried` never."""
-        self._verifier, self._diagnoses = verifier, diagnoses
+        self._verifier, self._diagnosis_of = verifier, diagnosis_of
         self._found = [kept]
         self._left = self._further(rest, untried)
 
@@ -56,8 +56,7 @@ class VerifiedCandidates:
 
     def run(self, patch: Patch) -> CandidateResult:
         """Run a patch in the failing world."""
-        known = next((each for each in self._diagnoses if each.rule == patch.rule), self._diagnoses[0])
-        return self._verifier.run_on_failing_world(patch, known)
+        return self._verifier.run_on_failing_world(patch, self._diagnosis_of(patch))
 
     def _further(self, rest: Sequence[CandidateResult], untried: Sequence[Patch]) -> Iterator[CandidateResult]:
         for candidate in rest:
