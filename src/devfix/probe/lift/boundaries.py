@@ -21,7 +21,7 @@ from . import consequences, constants, device_arguments, in_hand, modules, words
 from .arguments import default_device, parameters, received_values
 from .creations import Call, Creation, Token
 from .given import Given, builds_of_modules, is_computed_by_test, is_given_nothing, place_of_arguments
-from .whose import Whose, kind_of
+from .whose import Whose, frames_of, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
 _MOST = 100_000  # creations that are noted of one test
@@ -36,8 +36,7 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
         moment, call = records.creation_moment(made), boundary(frame)
         is_new = moment not in _creations and not constants.runs_import(frame)  # `as_tensor` may return what it got
         if moment is not None and call is not None and is_new:
-            while kind_of(frame.f_code) != Whose.CODE and frame.f_back is not None:
-                frame = frame.f_back
+            frame = next(frames_of(Whose.CODE, frame), frame)
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             is_told_where = isinstance(device, torch.device)
@@ -132,9 +131,7 @@ def boundary(frame: FrameType | None) -> FrameType | None:
 
 def token(call: FrameType) -> Token:
     """Return what identifies a call of test code among the others of its frame."""
-    outer = call.f_back
-    while outer is not None and kind_of(outer.f_code) != Whose.TEST:
-        outer = outer.f_back
+    outer = next(frames_of(Whose.TEST, call.f_back), None)
     return (id(call), id(outer), -1 if outer is None else outer.f_lasti)
 
 

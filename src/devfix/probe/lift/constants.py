@@ -11,18 +11,14 @@ from typing import Any
 import torch
 
 from ..provenance import records
-from .whose import Whose, kind_of
+from .whose import Whose, frames_in_call, kind_of
 
 _IMPORTED = "<module>"
 
 
 def runs_import(frame: FrameType | None) -> bool:
     """Return whether the code under test is being imported in a frame, or in a caller on this side of test code."""
-    while frame is not None and (kind := kind_of(frame.f_code)) != Whose.TEST:
-        if kind == Whose.CODE and frame.f_code.co_name == _IMPORTED:
-            return True
-        frame = frame.f_back
-    return False
+    return any(each.f_code.co_name == _IMPORTED for each in frames_in_call(frame))
 
 
 def is_number(tensor: torch.Tensor) -> bool:

@@ -14,7 +14,7 @@ from ..inspection.members import is_a
 from ..provenance import records
 from .creations import Creation, Token
 from .given import Given
-from .whose import Whose, kind_of
+from .whose import Whose, frames_of
 
 _ITEMS = 5000
 
@@ -31,9 +31,7 @@ def is_result(known: Creation, call: FrameType, stray: torch.Tensor) -> bool:
 
 def _has_in_hand(call: FrameType, moment: int | None) -> bool:
     """Return whether test code has a tensor of the host of that creation, alone or in lists and dicts."""
-    frame = call.f_back
-    while frame is not None and kind_of(frame.f_code) != Whose.TEST:
-        frame = frame.f_back
+    frame = next(frames_of(Whose.TEST, call.f_back), None)
     found = () if frame is None else tree_leaves(list(frame.f_locals.values()))
     return any(_is_of(each, moment) for each in itertools.islice(found, _ITEMS))
 

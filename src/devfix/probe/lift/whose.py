@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from enum import IntEnum
 from fnmatch import fnmatch
 from functools import lru_cache
@@ -145,6 +146,22 @@ def _is_of_torch(value: object) -> bool:
     else:
         return False
     return isinstance(name, str) and name.partition(".")[0] == "torch"
+
+
+def frames_of(kind: Whose, frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of a kind among a frame and its callers, innermost first."""
+    while frame is not None:
+        if kind_of(frame.f_code) == kind:
+            yield frame
+        frame = frame.f_back
+
+
+def frames_in_call(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of the code under test among a frame and its callers on this side of test code."""
+    while frame is not None and (kind := kind_of(frame.f_code)) != Whose.TEST:
+        if kind == Whose.CODE:
+            yield frame
+        frame = frame.f_back
 
 
 def nearest(frame: FrameType | None, past: Whose = Whose.TORCH) -> Whose:

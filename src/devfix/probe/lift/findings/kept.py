@@ -18,7 +18,7 @@ from ...inspection.members import instance_dict, is_a
 from ...provenance import records
 from ...simulation.accelerators import kinds
 from ...simulation.patching import replace
-from ..whose import Whose, kind_of
+from ..whose import frames_in_call
 
 Module = torch.nn.Module
 _INTERNALS = frozenset(vars(Module()))
@@ -56,12 +56,10 @@ def methods(frame: FrameType | None, moment: int) -> Kept | None:
     """Return what keeps the tensor of that creation among the modules whose methods are running for test code."""
     if moment > _Newest.moment:
         return None
-    while frame is not None and (kind := kind_of(frame.f_code)) != Whose.TEST:
-        if kind == Whose.CODE and frame.f_code.co_argcount:
-            owner = frame.f_locals.get(frame.f_code.co_varnames[0])
-            if is_a(owner, Module) and (found := _find_kept(owner, moment)):
-                return found
-        frame = frame.f_back
+    for each in frames_in_call(frame):
+        owner = each.f_locals.get(each.f_code.co_varnames[0]) if each.f_code.co_argcount else None
+        if is_a(owner, Module) and (found := _find_kept(owner, moment)):
+            return found
     return None
 
 

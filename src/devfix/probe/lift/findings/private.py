@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from types import FrameType
 from typing import Any
 
 from ...inspection.members import instance_dict
 from ...provenance import records
 from .. import creations
-from ..whose import Whose, kind_of
+from ..whose import Whose, frames_of
 
 
 def is_looked_up(value: Any, creation: creations.Creation) -> bool:
@@ -22,13 +20,6 @@ def is_looked_up(value: Any, creation: creations.Creation) -> bool:
     if owner is None:
         return False
     held, moment = instance_dict(owner), records.creation_moment(value)
-    names = (each for each in _names(sys._getframe(1)) if each.startswith("_") and not each.startswith("__"))
+    names = (each for frame in frames_of(Whose.TEST, sys._getframe(1)) for each in frame.f_code.co_names)
+    names = (each for each in names if each.startswith("_") and not each.startswith("__"))
     return any(records.creation_moment(held.get(name)) == moment for name in names)
-
-
-def _names(frame: FrameType | None) -> Iterator[str]:
-    """Yield the names in the functions of test code that run in a frame and its callers."""
-    while frame is not None:
-        if kind_of(frame.f_code) == Whose.TEST:
-            yield from frame.f_code.co_names
-        frame = frame.f_back

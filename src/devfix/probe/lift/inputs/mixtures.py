@@ -20,7 +20,7 @@ from ...simulation.patching import undo_with
 from .. import boundaries, consequences, devices
 from ..findings import silent
 from ..given import Given
-from ..whose import Whose, kind_of, nearest
+from ..whose import Whose, frames_in_call, frames_of, nearest
 from . import generators
 
 _COMPARES = frozenset({"eq", "ne", "equal", "allclose", "isclose"})  # a test looks at what it compares
@@ -86,22 +86,16 @@ def note_callback(frame: FrameType | None) -> None:
 
     That call goes on with results on a GPU, where a user would have given it tensors there.
     """
-    while frame is not None and kind_of(frame.f_code) != Whose.TEST:
-        frame = frame.f_back
-    while frame is not None and kind_of(frame.f_code) != Whose.CODE:
-        frame = frame.f_back
-    call = boundaries.boundary(frame)
+    suite = next(frames_of(Whose.TEST, frame), None)
+    call = boundaries.boundary(next(frames_of(Whose.CODE, suite), None))
     if call is not None:
         boundaries.mixed.add(boundaries.token(call))
 
 
 def _is_past(frame: FrameType | None) -> bool:
     """Return whether the innermost line of the code under test has a finding that is known."""
-    while frame is not None and (kind := kind_of(frame.f_code)) != Whose.TEST:
-        if kind == Whose.CODE:
-            return (os.path.realpath(frame.f_code.co_filename), str(frame.f_lineno)) in Smoothed.past
-        frame = frame.f_back
-    return False
+    inner = next(frames_in_call(frame), None)
+    return inner is not None and (os.path.realpath(inner.f_code.co_filename), str(inner.f_lineno)) in Smoothed.past
 
 
 def run_on(place: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
