@@ -48,12 +48,27 @@ class Net(torch.nn.Module):
 
     def forward(self, x):
         return torch.zeros(x.shape)
+
+class Headed(torch.nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body, self.head, self.lazy = body, torch.nn.Linear(3, 1), torch.nn.LazyLinear(1)
+
+def headed(body):
+    return Headed(body)
+
+def extended(body):
+    body.append(torch.nn.Linear(3, 1))
+    return body
+
+def fitted(x):
+    return Net()
 """
 
 TESTS = """
 import sys
 import pytest, torch
-from library import Net, called, fails, loss, moments, moved, padded, said, sizes
+from library import Net, called, extended, fails, fitted, headed, loss, moments, moved, padded, said, sizes
 
 x = torch.ones(2, 3)
 
@@ -65,6 +80,15 @@ def test_part_of_a_result():
 
 def test_of_a_module():
     assert Net()(x).shape == x.shape
+
+def test_module_in_part():
+    assert headed(torch.nn.Linear(3, 3)).head.out_features == 1
+
+def test_module_of_the_test():
+    assert extended(torch.nn.Sequential(torch.nn.Linear(3, 3)))(x).shape == (2, 1)
+
+def test_module_on_the_host():
+    assert fitted(x).linear.in_features == 3
 
 def test_in_a_call_of_a_call():
     assert called(lambda x: padded([x[0]]), x).shape == (1, 4)
@@ -102,9 +126,10 @@ def test_a_result_of_which_only_the_shape_is_read_is_a_finding(pytester: pytest.
         "result": [("result-on-host", "padded")],
         "part_of_a_result": [("result-on-host", "moments")],
         "of_a_module": [("result-on-host", "forward")],
+        "module_in_part": [("result-on-host", "headed")],
     }
     strict = run(pytester, "--lift", "--world", "simulated", "--lift-strict-at=library.py:padded")
-    strict.assert_outcomes(passed=10, failed=1)
+    strict.assert_outcomes(passed=13, failed=1)
 
 
 PRIVATE = """

@@ -8,15 +8,17 @@ that hears of its return alone; before that, and in calls that make none, nothin
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 from torch.utils._pytree import tree_leaves
 
 from ...provenance import records
 from ...simulation.patching import undo_with
-from .. import boundaries, words
+from .. import boundaries, devices, modules, words
 from . import kept, silent
 
 
@@ -42,8 +44,8 @@ def _ignore(frame: FrameType, event: str, value: Any) -> None:
 
 def _look(call: FrameType, value: Any) -> None:
     """Note the tensors of a result that the call has made on the host; a number works with tensors anywhere."""
-    for each in tree_leaves(value):
-        creation = boundaries.result_creation(each) if isinstance(each, torch.Tensor) else None
+    for each in _tensors(value):
+        creation = boundaries.result_creation(each)
         if creation is None or each.device.type != "cpu" or each.dim() == 0 or creation.token != boundaries.token(call):
             continue
         moment = records.creation_moment(each)
@@ -52,6 +54,20 @@ def _look(call: FrameType, value: Any) -> None:
             continue
         if silent.note_result(creation) and silent.is_strict():
             silent.fail(creation.call.name, each)
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    """Yield the tensors of a result, and those of a module in it that is on a GPU in part.
+
+    One that is wholly on the host its user moves, and one that test code has made the lift: with what was added.
+    """
+    for each in tree_leaves(value):
+        if isinstance(each, torch.Tensor):
+            yield each
+        elif isinstance(each, torch.nn.Module) and not modules.was_moved(each):
+            held = [tensor for tensor in modules.tensors_of(each) if not is_lazy(tensor)]
+            if any(map(devices.is_on_gpu, held)):
+                yield from held
 
 
 def install() -> None:
