@@ -53,7 +53,12 @@ def test_which_files_are_test_code_can_be_set(pytester: pytest.Pytester) -> None
 def test_installed_packages_that_do_not_use_torch_work_for_the_test(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = site-packages\n")
     folder = pytester.mkdir("site-packages")
-    folder.joinpath("waves.py").write_text("import numpy as np\ndef total(x):\n    return np.asarray(x).sum()\n")
+    folder.joinpath("waves.py").write_text(
+        "import sys\nimport numpy as np\n"
+        "class Lib:\n    __slots__ = ()\n    __class__ = property(lambda self: type(sys))\n"  # as those of cffi
+        "sys.modules['waves.lib'] = Lib()\n"
+        "def total(x):\n    return np.asarray(x).sum()\n"
+    )
     folder.joinpath("layers.py").write_text("import torch\ndef total(x):\n    return x.numpy().sum()\n")
     pytester.makepyfile(
         "import layers, torch, waves\n"

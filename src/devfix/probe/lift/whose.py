@@ -18,6 +18,7 @@ from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, Module
 import torch
 
 from ..config import LiftConfig
+from ..inspection.members import instance_dict, is_a
 
 
 class Whose(IntEnum):
@@ -133,16 +134,18 @@ def _uses_torch(package: str, loaded: int) -> bool:
 
 
 def _names(module: object) -> dict[str, object]:
-    """Return what a module has; `vars` of one that is loaded lazily would load it."""
-    found: dict[str, object] = object.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else {}
-    return found
+    """Return what a module has; `vars` of one that is loaded lazily would load it.
+
+    What else is in `sys.modules` has nothing, also where it says that it is a module, as libraries of cffi do.
+    """
+    return instance_dict(module) if is_a(module, ModuleType) else {}
 
 
 def _is_of_torch(value: object) -> bool:
-    if isinstance(value, ModuleType):
+    if is_a(value, ModuleType):
         name = _names(value).get("__name__")
-    elif isinstance(value, (type, FunctionType, BuiltinFunctionType)):
-        name = value.__module__
+    elif any(is_a(value, kind) for kind in (type, FunctionType, BuiltinFunctionType)):
+        name = getattr(value, "__module__", None)
     else:
         return False
     return isinstance(name, str) and name.partition(".")[0] == "torch"

@@ -38,7 +38,7 @@ def _modules() -> tuple[list[ModuleType], list[ModuleType]]:
     found: dict[Whose, list[ModuleType]] = {Whose.TEST: [], Whose.CODE: []}
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
-        if isinstance(path, str) and isinstance(module, ModuleType):
+        if isinstance(path, str) and is_a(module, ModuleType):
             found.setdefault(learn(path), []).append(module)
     return found[Whose.TEST], found[Whose.CODE]
 
