@@ -293,6 +293,7 @@ def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:
 
 def test_a_warning_of_a_later_release_is_no_error(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\n")
-    pytester.makepyfile("import warnings\nwarnings.warn('old', DeprecationWarning)\ndef test_it():\n    pass\n")
-    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1, warnings=1)
+    text = "import warnings\nwarnings.warn('old', DeprecationWarning)\nwarnings.warn('old() is deprecated')\n"
+    pytester.makepyfile(text + "def test_it():\n    pass\ndef test_other():\n    warnings.warn('large')\n")
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1, failed=1, warnings=2)
     run(pytester, "--lift", "-W", "error::DeprecationWarning", "--world", "simulated").assert_outcomes(errors=1)

@@ -127,8 +127,10 @@ def let_versions_warn(config: pytest.Config) -> None:
     """Let warnings of what a release deprecates stay warnings, also in a suite that makes all of them errors.
 
     Such a suite cannot be imported with a later release of PyTorch than its author's: `torch.jit.script` warns since
-    2.13. What is said on the command line counts.
+    2.13. Its C++ says so by a UserWarning, which the words alone tell from others. What is said on the command line
+    counts.
     """
+    config.addinivalue_line("filterwarnings", r"default:.*\bdeprecated\b:UserWarning")
     known: Any = config.known_args_namespace
     known.pythonwarnings = [*(f"default::{kind}" for kind in _OF_VERSIONS), *(known.pythonwarnings or ())]
 
