@@ -68,3 +68,39 @@ def test_installed_packages_that_do_not_use_torch_work_for_the_test(pytester: py
     done = run(pytester, "--lift", "--world", "simulated")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*can't convert cuda:0 device type tensor to numpy*", "*test_layers*"])
+
+
+PRINTS = """
+import torch
+
+def half(x):
+    '''Halve.
+
+    >>> import torch
+    >>> half(torch.ones(1))
+    tensor([0.5])  # 1 / 2
+    >>> half(torch.ones(1)).device
+    device(type='cpu')
+    '''
+    return x * torch.full((1,), 0.5)
+
+def refused(x):
+    '''Refuse.
+
+    >>> refused(1)
+    Traceback (most recent call last):
+    ValueError: 2
+    '''
+    raise ValueError(x)
+"""
+
+
+@pytest.mark.slow
+def test_output_of_examples_need_not_be_what_they_say(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(library=PRINTS)
+    words = ("--lift", "--world", "simulated", "--doctest-modules", "--lift-any-output", "library.py")
+    fixed = PRINTS.replace("0.5)", "0.5, device=x.device)")
+    run(pytester, *words).assert_outcomes(failed=2)
+    pytester.makepyfile(library=fixed)
+    run(pytester, *words).assert_outcomes(passed=1, failed=1)
+    run(pytester, *words[:4], "library.py").assert_outcomes(failed=2)

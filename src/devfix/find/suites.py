@@ -47,7 +47,7 @@ _WEIGHTS = {SuiteKind.tests: 6, SuiteKind.examples: 2, SuiteKind.scripts: 1}
 
 _OPTIONS = {
     SuiteKind.tests: (),
-    SuiteKind.examples: ("--doctest-modules", "--doctest-ignore-import-errors"),
+    SuiteKind.examples: ("--doctest-modules", "--doctest-ignore-import-errors", "--lift-any-output"),
     SuiteKind.scripts: ("--lift-scripts",),
 }
 

@@ -20,6 +20,7 @@ _LIFT_TESTS = "--lift-tests"
 _LIFT_TWICE = "--lift-twice"
 _LIFT_DEVICE = "--lift-device"
 _LIFT_SCRIPTS = "--lift-scripts"
+_LIFT_ANY_OUTPUT = "--lift-any-output"
 _LIFT_STRICT = "--lift-strict"
 _LIFT_STRICT_AT = "--lift-strict-at"
 _LIFT_PAST = "--lift-past"
@@ -66,6 +67,8 @@ def add_settings(parser: pytest.Parser) -> None:
     group.addoption(_LIFT_DEVICE, dest="devfix_lift_device", action="store_true", default=False, help=text)
     text = "with --lift: run the files that are named as scripts, each as one test"
     group.addoption(_LIFT_SCRIPTS, dest="devfix_lift_scripts", action="store_true", default=False, help=text)
+    text = "with --lift: do not compare what docstring examples print with what they say"
+    group.addoption(_LIFT_ANY_OUTPUT, dest="devfix_lift_any_output", action="store_true", default=False, help=text)
     text = "with --lift: fail a test by silent findings, too, by which nothing fails otherwise"
     group.addoption(_LIFT_STRICT, dest="devfix_lift_strict", action="store_true", default=False, help=text)
     text = "with --lift: as --lift-strict, by those alone whose tensor is created there: FILE:LINE or FILE:FUNCTION"
@@ -141,6 +144,7 @@ def lift_settings(config: pytest.Config) -> list[str]:
     flags = (
         (_LIFT_TWICE, told.devfix_lift_twice),
         (_LIFT_DEVICE, told.devfix_lift_device),
+        (_LIFT_ANY_OUTPUT, told.devfix_lift_any_output),
         (_LIFT_STRICT, told.devfix_lift_strict),
     )
     lists = (

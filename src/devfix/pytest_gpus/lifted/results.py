@@ -36,7 +36,6 @@ class LiftedTests:
         self._config = config
         self._counts: Counter[str] = Counter()
         self._places: dict[str, str] = {}
-        self._undo = doctests.install()
         self._order = RunOrder()
         self._warm_ups = WarmUps(world)
 
@@ -48,6 +47,7 @@ class LiftedTests:
     def pytest_configure(self) -> None:
         """Read what the run is asked for."""
         self._order = read_order(self._folder)
+        self._config.add_cleanup(doctests.install(self._config.option.devfix_lift_any_output))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makemodule(self, module_path: Path, parent: Any) -> pytest.Collector | None:
@@ -182,10 +182,6 @@ class LiftedTests:
         )
         for at, test in self._places.items():
             line(f"  {at}   {test}")
-
-    def pytest_unconfigure(self) -> None:
-        """Put back what was replaced."""
-        self._undo()
 
     def _write(self, told: dict[str, Any]) -> None:
         if (folder := self._folder) is not None:
