@@ -6,7 +6,7 @@ import pytest
 
 from devfix.errors import UserError
 from devfix.find.find import shares
-from devfix.find.suites import Suite, SuiteKind, is_test_file, suites
+from devfix.find.suites import Suite, SuiteKind, is_test_file, may_keep_tensors, suites
 
 FILES = {
     "src/lib/one.py": b'"""\n>>> import torch\n"""\n',
@@ -101,3 +101,19 @@ def test_test_files_whose_names_pytest_does_not_know() -> None:
     assert (found.kind, found.arguments) == (SuiteKind.tests, ("tests/one_tests.py", "tests/two.py"))
     usual = {**files, "tests/test_three.py": b""}
     assert [each.arguments for each in suites(list(usual), usual.__getitem__, "")] == [()]
+
+
+@pytest.mark.parametrize(
+    ("text", "keeps"),
+    [
+        ("_TABLES = {}\n", True),
+        ("_tables: dict[int, torch.Tensor] = weakref.WeakValueDictionary()\n", True),
+        ("def table(x, known=[]):\n    pass\n", True),
+        ("try:\n    return table.known\nexcept AttributeError:\n    pass\n", True),
+        ("if Table.known is None:\n    Table.known = torch.ones(3)\n", True),
+        ("def table(x):\n    found = {}\n    return list(x)\n", False),
+    ],
+)
+def test_what_a_process_may_keep_of_one_test_for_the_next(text: str, keeps: bool) -> None:
+    files = {"library.py": f"import torch\n{text}".encode(), "tests/test_it.py": b"import torch\nKNOWN = {}\n"}
+    assert may_keep_tensors(sorted(files), files.__getitem__) == keeps

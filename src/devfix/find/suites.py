@@ -19,7 +19,11 @@ _TEST_FOLDER = re.compile(
 )
 _DEFINES_TESTS = re.compile(rb"^class \w+\([^)]*TestCase\):|^(class Test\w*|def test_\w+)\b", re.MULTILINE)
 _PROMPT, _TORCH = b">>> ", b"torch"
-_KEEPS = re.compile(rb"(?i)cache|memo|hasattr\(self|not in self\.|\bglobal |Module\):|is None[^\n]*:\s*\n\s*self\.")
+_KEEPS = re.compile(
+    rb"(?im)cache|memo|hasattr\(|not in self\.|\bglobal |Module\):|is None[^\n]*:\s*\n\s*\w+\.|"
+    rb"except (?:KeyError|AttributeError)|"  # of what is kept in a dictionary, or as an attribute
+    rb"^(?:\w+(?:\s*:[^=\n]+)?|def [^\n]*)\s*=\s*(?:\{\}|\[\]|(?:\w+\.)?\w*(?:dict|dictionary|list)\()"
+)
 _SCRIPTS = re.compile(r"examples?/")
 _ACTING = (ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)  # statements of a script, beside assignments
 
