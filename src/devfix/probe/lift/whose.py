@@ -18,7 +18,6 @@ from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, Module
 import torch
 
 from ..config import LiftConfig
-from ..inspection.members import instance_dict, is_a
 
 
 class Whose(IntEnum):
@@ -129,8 +128,14 @@ def _is_tool_package(name: str) -> bool:
 def _uses_torch(package: str, loaded: int) -> bool:
     """Return whether a package has imported torch, or something of it; `loaded` is how many modules there are."""
     below = package + "."
-    modules = [module for name, module in list(sys.modules.items()) if name == package or name.startswith(below)]
-    return any(_is_of_torch(value) for module in modules for value in list(_names(module).values()))
+    names = [name for name in list(sys.modules) if name == package or name.startswith(below)]
+    return any(_has_imported_torch(name, len(_names(sys.modules.get(name)))) for name in names)
+
+
+@lru_cache(maxsize=1 << 16)
+def _has_imported_torch(module: str, names: int) -> bool:
+    """Return whether a module has imported torch, or something of it; `names` is how many names it has."""
+    return any(map(_is_of_torch, list(_names(sys.modules.get(module)).values())))
 
 
 def _names(module: object) -> dict[str, object]:
@@ -138,13 +143,16 @@ def _names(module: object) -> dict[str, object]:
 
     What else is in `sys.modules` has nothing, also where it says that it is a module, as libraries of cffi do.
     """
-    return instance_dict(module) if is_a(module, ModuleType) else {}
+    is_module = issubclass(type(module), ModuleType)
+    found: dict[str, object] = object.__getattribute__(module, "__dict__") if is_module else {}
+    return found
 
 
 def _is_of_torch(value: object) -> bool:
-    if is_a(value, ModuleType):
+    kind = type(value)
+    if issubclass(kind, ModuleType):
         name = _names(value).get("__name__")
-    elif any(is_a(value, kind) for kind in (type, FunctionType, BuiltinFunctionType)):
+    elif issubclass(kind, (type, FunctionType, BuiltinFunctionType)):
         name = getattr(value, "__module__", None)
     else:
         return False
