@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from ..accelerators import kinds, messages
 from ..tensors.tensor import Tensor
 
@@ -69,10 +71,39 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
         if not is_output and tensor._devfix_gpu < 0 and tensor.dim() == 0 and allows_scalars(base, given):
             scalars += 1
             if scalars > 1:
+                _check_sizes(func, operands)
                 raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
             _refuse_place(base, given, tensor)
         else:
+            _check_sizes(func, operands)
             raise messages.two_devices(common, tensor.device)
+
+
+def _check_sizes(func: Any, operands: list[tuple[Any, bool]]) -> None:
+    """Raise what an iterator does for sizes, which it compares before devices (`build` in ATen/TensorIterator.cpp).
+
+    What `out=` gives takes the sizes of the result; what is written in place is an operand as well, and keeps its own.
+    """
+    inputs = [tensor for tensor, is_output in operands if not is_output]
+    if not _is_pointwise(func) or any(tensor.is_nested for tensor in inputs):
+        return
+    shape = torch.Size()
+    for tensor in inputs:
+        shape = torch._C._infer_size(shape, tensor.shape)
+    for tensor, is_output in operands:
+        if is_output and tensor.shape != shape and any(tensor is each for each in inputs):
+            found = f"output with shape {list(tensor.shape)} doesn't match the broadcast shape {list(shape)}"
+            raise RuntimeError(found)
+
+
+def _is_pointwise(func: Any) -> bool:
+    """Return whether PyTorch tags an operator as element-wise: `lt_` by `lt`, since not all in place are tagged."""
+    if torch.Tag.pointwise in func.tags or func is torch.ops.aten.rsub.Tensor:  # which is `sub` the other way round
+        return True
+    space, _, name = func._schema.name.partition("::")
+    plain = getattr(getattr(torch.ops, space), name.removesuffix("_"), None)
+    overload = func._schema.overload_name or "default"
+    return overload in (plain.overloads() if plain else ()) and torch.Tag.pointwise in getattr(plain, overload).tags
 
 
 def _check_dtypes(base: str, given: dict[str, Any]) -> None:

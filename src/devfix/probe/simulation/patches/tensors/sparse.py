@@ -82,7 +82,7 @@ def _check_places(name: str, args: Any, kwargs: Any) -> None:
     names = ("indices", "values") if name == "sparse_coo_tensor" else (*indices, "values")
     given = {**dict(zip(names, args, strict=False)), **{each: kwargs[each] for each in names if each in kwargs}}
     values = given.pop("values", None)
-    home = values.device if isinstance(values, Tensor) else torch.get_default_device()
+    home = values.device if isinstance(values, Tensor) else torch.empty(0).device
     apart = {each: item for each, item in given.items() if isinstance(item, Tensor) and item.device != home}
     if values is None or isinstance(values, (torch.Size, tuple)) or not apart:
         return
