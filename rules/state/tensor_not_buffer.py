@@ -30,9 +30,11 @@ from devfix.sdk import (
     parameter_nodes,
     register_as_buffer,
     register_parts,
+    register_set,
     remove_keyword,
     replace_statement,
     rewrite,
+    set_by_name,
 )
 
 Assignment = cst.Assign | cst.AnnAssign
@@ -98,6 +100,7 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
                 yield from _register(ctx, found, file, dominating(file, inside))
         if not any(_in_constructor(file, each) for file, each in assigned):
             yield from _register_parts(ctx, found)
+            yield from _register_by_name(ctx, found)
             if holders and not any(isinstance(each.value, CONTAINERS) for _, each in assigned):
                 yield from _declare(ctx, found, holders)
 
@@ -174,6 +177,15 @@ def _register_parts(ctx: Context, found: StoredAttribute) -> Changes:
             module = replace_statement(file, statement, lines) if lines and statement is not None and is_alone else None
             listed = ", ".join(f"`self.{each}`" for each in sorted(names))
             yield from rewrite(file, module, f"Register {listed} as buffers", joint=len(names) > 1)
+
+
+def _register_by_name(ctx: Context, found: StoredAttribute) -> Changes:
+    """Yield a change that registers what a constructor sets by a computed name: `setattr(self, f"at_{i}", table)`."""
+    classes = [found.module_type, *(each.rpartition(".")[2] for each in found.module.classes)] if found.module else []
+    for file in ctx.files():
+        holders = (holder for name in dict.fromkeys(classes) for holder in classes_called(file, name))
+        calls = [call for holder in holders for call in set_by_name(file, holder, found.attribute)]
+        yield from rewrite(file, {each: register_set(each) for each in calls}, "Register what is set as buffers")
 
 
 def _elements(assignment: cst.Assign) -> list[cst.BaseExpression]:

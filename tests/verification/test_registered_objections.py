@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from objection_cases import BUFFER, NET, strengths
 
+from devfix.model import ScopeVariable
+
 EXPORTS = [
     ("    def table(self):\n        return self.scale.numpy()\n", "", ["strong"]),
     ("    def table(self):\n        return self.scale.cpu().numpy()\n", "", []),
@@ -50,3 +52,20 @@ def test_a_function_that_is_passed_the_module(call: str, expected: list[str]) ->
     assert strengths(NET, BUFFER, {"plot.py": plot, "main.py": main}) == expected
     never_moved = {"plot.py": plot, "main.py": main.replace(".to(device)", "")}
     assert strengths(NET, BUFFER, never_moved) == []
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [("half()", ["strong"]), ("float", []), ("scale = 0.5", ["strong"]), ("other = 0.5", [])],
+)
+def test_a_buffer_that_is_registered_by_a_computed_name(used: str, expected: list[str]) -> None:
+    """Its name is that of an attribute which stayed where it was when the module went to a GPU."""
+    net = NET.replace("self.scale = torch.ones(4)", 'setattr(self, "".join(NAME), torch.ones(4))')
+    change = ('setattr(self, "".join(NAME), torch.ones(4))', 'self.register_buffer("".join(NAME), torch.ones(4))')
+    scope = (
+        ScopeVariable("self", "module", "cuda:0", "Net"),
+        ScopeVariable("self.scale", "tensor", "cpu", "Tensor", "torch.float32", (4,)),
+        ScopeVariable("self.linear.weight", "tensor", "cuda:0", "Parameter", "torch.float32", (4, 4)),
+    )
+    other = f"from net import Net\n\nnet = Net()\nnet.{used}\n"
+    assert strengths(net, change, {"other.py": other}, scope=scope) == expected

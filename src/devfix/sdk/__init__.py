@@ -43,13 +43,13 @@ from devfix.sdk.trace.history import is_created_where_used, last_data_event, loo
 from devfix.sdk.trace.holders import attribute_of, classes_called, classes_holding, dominating, owned_places
 from devfix.sdk.trace.loop_values import is_loop_variable
 from devfix.sdk.trace.moved_away import MovedAway, moved_away
-from devfix.sdk.trace.operands import declarations, is_selected_from, module_device
+from devfix.sdk.trace.operands import declarations, is_indexed_beside, is_selected_from, module_device
 from devfix.sdk.trace.placement import last_placement
 from devfix.sdk.trace.returns import class_of, methods_called, return_values
 from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, code, last_name
-from devfix.source.edits.buffers import register_as_buffer, register_parts
+from devfix.source.edits.buffers import register_as_buffer, register_parts, register_set
 from devfix.source.edits.device_arguments import (
     device_argument,
     device_text,
@@ -94,6 +94,7 @@ from devfix.source.queries.reading import (
     reads_of,
 )
 from devfix.source.queries.repository import Definition, Repository
+from devfix.source.queries.set_by_name import set_by_name
 from devfix.source.queries.writes import is_written
 
 # What rules may count on; docs/reference/sdk.md says when it changes and how long a deprecated name stays.
@@ -178,6 +179,7 @@ __all__ = [
     "insert_before",
     "is_bound",
     "is_created_where_used",
+    "is_indexed_beside",
     "is_local",
     "is_loop_variable",
     "is_move",
@@ -218,6 +220,7 @@ __all__ = [
     "receiver",
     "register_as_buffer",
     "register_parts",
+    "register_set",
     "remove_keyword",
     "remove_move",
     "remove_statement",
@@ -227,6 +230,7 @@ __all__ = [
     "return_values",
     "rewrite",
     "scope_of",
+    "set_by_name",
     "takes_modules",
     "warning",
     "with_constant",

@@ -191,6 +191,16 @@ def _other(failure: Failure, operand: Operand) -> Operand | None:
     return min(others, key=lambda each: not each.shape, default=None)
 
 
+def is_indexed_beside(failure: Failure, operand: Operand) -> bool:
+    """Return whether the failing operator writes rows of an operand by an index that is on the operand's device.
+
+    >>> is_indexed_beside(failure, failure.operands[0])
+    False
+    """
+    indices = (each for each in failure.operands if each.argument.startswith("indices") and each.shape)
+    return failure.writes_to(operand) and any(each.device == operand.device for each in indices)
+
+
 def creation_location(operand: Operand) -> SourceLocation | None:
     """Return where owned code called the factory; None if other code did."""
     creation = operand.creation

@@ -7,7 +7,6 @@ from collections.abc import Container, Sequence
 import libcst as cst
 
 from devfix.source import File
-from devfix.source.edits.expressions import expression
 from devfix.source.queries.reading import is_given, is_read
 
 
@@ -29,19 +28,26 @@ def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persi
         return None
     if not isinstance(target.value, cst.Name):
         return None
-    quote = file.quote
-    call = expression(f"{target.value.value}.register_buffer({quote}{target.attr.value}{quote})")
-    assert isinstance(call, cst.Call)
-    given = [*call.args, cst.Arg(value)]
-    if not persistent:
-        given.append(
-            cst.Arg(
-                expression("False"),
-                cst.Name("persistent"),
-                equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-            )
-        )
-    return call.with_changes(args=given)
+    name = cst.SimpleString(f"{file.quote}{target.attr.value}{file.quote}")
+    return _registration(target.value, [cst.Arg(name), cst.Arg(value)], persistent)
+
+
+def register_set(call: cst.Call) -> cst.Call:
+    """Return the call that registers what `setattr(self, name, value)` sets, outside of the state dict.
+
+    >>> code(register_set(expression("setattr(self, f'at_{i}', make(i))")))
+    "self.register_buffer(f'at_{i}', make(i), persistent=False)"
+    """
+    owner, *given = call.args
+    return _registration(owner.value, given, persistent=False)
+
+
+def _registration(owner: cst.BaseExpression, given: Sequence[cst.Arg], persistent: bool) -> cst.Call:
+    """Return the call that registers a buffer of a name and a value."""
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    kept = [] if persistent else [cst.Arg(cst.Name("False"), cst.Name("persistent"), equal=equal)]
+    last = given[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return cst.Call(cst.Attribute(owner, cst.Name("register_buffer")), [*given[:-1], last, *kept])
 
 
 def register_parts(file: File, assignment: cst.Assign, names: Container[str]) -> list[str]:

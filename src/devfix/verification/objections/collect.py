@@ -13,7 +13,7 @@ from devfix.verification.objections.code import Code
 from devfix.verification.objections.emptied import of_emptied
 from devfix.verification.objections.host_results import of_host_results, of_host_state, of_shared_memory
 from devfix.verification.objections.instances import of_instances
-from devfix.verification.objections.introduced import Introduced, find_introduced
+from devfix.verification.objections.introduced import Introduced, find_introduced, with_names
 from devfix.verification.objections.members import of_members
 from devfix.verification.objections.moved_modules import of_documented_places, of_host_tables, of_modules_in_turns
 from devfix.verification.objections.origins import of_origins
@@ -47,6 +47,7 @@ MOST = 8  # reported for one patch
 
 def objections(patch: Patch, failure: Failure, code: Code) -> list[Objection]:
     """Return the objections to a patch for a failure, strong ones first; `code` has the patch applied."""
-    found = (each for what in find_introduced(patch.edits) for check in CHECKS for each in check(what, failure, code))
+    introduced = (each for what in find_introduced(patch.edits) for each in with_names(what, failure))
+    found = (each for what in introduced for check in CHECKS for each in check(what, failure, code))
     unique = dict.fromkeys(replace(each, reason=code.in_cells(each.reason)) for each in found)
     return sorted(unique, key=lambda each: each.strength)[:MOST]  # "strong" before "weak"

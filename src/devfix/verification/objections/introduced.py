@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from devfix.model import Edit, Failure
+from devfix.model import Edit, Failure, ScopeVariable
 from devfix.verification.objections.code import called_name, module_of
 from devfix.verification.objections.value_kinds import annotation_of
 
 Kind = Literal["buffer", "modules", "parameter", "call", "read", "device", "dropped"]
 MOVES = frozenset({"to", "cpu", "cuda", "numpy", "detach", "clone"})
+ANY_NAME = ""  # of what is registered by a computed name
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class Introduced:
     """One thing that an edit introduces.
 
     "buffer", "modules" (a ModuleList or ModuleDict) and "parameter": the class `owner` now registers its attribute
-    `name`. "call": the method `name` is called on the expression `root`. "read": the attribute `name` of `root` is
-    read. "device": a device is passed to the call `name`. "dropped": `root` is no longer moved to the host by `name`;
+    `name`, or `ANY_NAME`. "call": the method `name` is called on the expression `root`. "read": the attribute `name` of
+    `root` is read. "device": a device is passed to the call `name`. "dropped": `root` is no longer moved to the host by
+    `name`;
     `node` and `function` are those of the file as it was. `function` is the enclosing function, None at module level.
     """
 
@@ -96,12 +98,11 @@ def _of(
         name = node.func.attr
         if name in ("register_buffer", "register_parameter") and node.args:
             first = node.args[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                persistent = next((each.value for each in node.keywords if each.arg == "persistent"), None)
-                stays_out = isinstance(persistent, ast.Constant) and persistent.value is False
-                yield introduces(
-                    "buffer" if name == "register_buffer" else "parameter", first.value, root, not stays_out
-                )
+            text = first.value if isinstance(first, ast.Constant) else None
+            persistent = next((each.value for each in node.keywords if each.arg == "persistent"), None)
+            stays_out = isinstance(persistent, ast.Constant) and persistent.value is False
+            kind: Kind = "buffer" if name == "register_buffer" else "parameter"
+            yield introduces(kind, text if isinstance(text, str) else ANY_NAME, root, not stays_out)
         elif name in MOVES:
             yield introduces("call", name, root)
     if isinstance(node, ast.Call) and any(each.arg == "device" for each in node.keywords):
@@ -118,6 +119,29 @@ def _of(
     is_read = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     if is_read and isinstance(node, ast.Attribute) and (isinstance(node.value, ast.Attribute) or node.attr == "device"):
         yield introduces("read", node.attr, ast.unparse(node.value))
+
+
+def with_names(what: Introduced, failure: Failure) -> Iterator[Introduced]:
+    """Yield what is introduced, once for each name that it may have.
+
+    What is registered by a computed name may be each attribute that is elsewhere than its module in the failed run.
+    """
+    if what.kind not in ("buffer", "parameter") or what.name != ANY_NAME:
+        yield what
+        return
+    names = dict[str, None]()
+    for scope in (*(frame.scope for frame in failure.frames), *(seen for _, seen in failure.scopes)):
+        own = (each for each in scope if each.kind == "module" and what.owner in _class_names(each))
+        modules = {each.expression: each.device for each in own}
+        for each in scope:
+            owner, _, name = each.expression.rpartition(".")
+            if each.kind == "tensor" and name.isidentifier() and each.device != modules.get(owner, each.device):
+                names[name] = None
+    yield from (replace(what, name=name) for name in names)
+
+
+def _class_names(variable: ScopeVariable) -> set[str]:
+    return {variable.type, *(each.rpartition(".")[2] for each in variable.classes)}
 
 
 def class_of(holder: str, what: Introduced, failure: Failure) -> tuple[str, str]:
