@@ -23,6 +23,7 @@ from devfix.sdk import (
     is_written_to,
     keyed_caches,
     last_name,
+    match,
     move_to,
     parameters,
     rewrite,
@@ -32,8 +33,9 @@ from devfix.sdk import (
 class StaleCache(OperandRule):
     """Computes it again if the guard of the cache meets another device, and on the device of the argument.
 
-    A dictionary keeps one for each key: the device becomes a part of it. What is kept to be added to is created on the
-    device, and is never computed again.
+    A dictionary keeps one for each key: the device becomes a part of it. Where keys are weakly referenced, and so can
+    be no tuples, the test for a key asks for the device too. What is kept to be added to is created on the device, and
+    is never computed again.
     """
 
     supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
@@ -99,12 +101,24 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
     for device in dict.fromkeys(named or site.device_expressions()):
         is_own = device.partition(".")[0] in parameters(kept.function) and device.endswith("device")
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
-        for node in keys if is_own and (named or not ctx.is_intentional) else ():
+        may_edit = is_own and (named or not ctx.is_intentional)
+        if kept.is_weak and may_edit and not _is_string(ctx, site.place, device):
+            edits.update(_ask_for_device(kept, device))
+        for node in keys if may_edit and not kept.is_weak else ():
             if node is not None and "device" not in file.code(node):
                 edits[node] = _with_device(node, device)
-        if edits:
+        if edits:  # else the function asks in a way that cannot be extended
             edits |= {} if named else {kept.value: _put_on(file, kept.value, device)}
-            yield from rewrite(file, edits, f"Keep one value in `{kept.holder}` for each device")
+            each = "each device" if not kept.is_weak else "the device of the last call"
+            yield from rewrite(file, edits, f"Keep one value in `{kept.holder}` for {each}")
+
+
+def _ask_for_device(kept: KeyedCache, device: str) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Yield the tests whether a dictionary has a key, with a comparison of what it has for it with a device."""
+    for node in kept.file.within(kept.function, cst.Comparison):
+        found = match(node, f"{kept.key} not in {kept.holder}")
+        if found is not None and isinstance(kept.file.parent(node), cst.If):
+            yield node, _add_test(node, f"{kept.holder}[{kept.key}].device != {device}")
 
 
 def _find_factories(file: File, node: cst.CSTNode) -> list[cst.Call]:

@@ -51,7 +51,6 @@ def test_idioms_of_a_cache(body: str, keys: int, value: str) -> None:
         f"{KNOWN}def table(n):\n{TABLE}\ndef other():\n    return list(known.items())\n",
         f"def table(n):\n    known = {{}}\n{TABLE}",  # gone after the call
         f"def table(n, known):\n{TABLE}",  # of a caller
-        f"known = weakref.WeakKeyDictionary()\ndef table(n):\n{TABLE}",  # which refers to no tuple
         f"known = nn.ModuleDict()\ndef table(n):\n{TABLE}",
         f"{KNOWN}def table(n):\n    if n not in known:\n    {STORE}    known[n] += 1\n    return known[n]\n",
         f"{KNOWN}def table(n):\n    total = known.setdefault(n, make(n))\n    total += 1\n",
@@ -71,3 +70,12 @@ def test_a_dictionary_of_an_object_or_a_class() -> None:
     assert caches(f"{own}    def size(self):\n        return len(self.known)\n", "Net.table")
     assert not caches(f"{own}    def all(self):\n        return self.known.values()\n", "Net.table")
     assert caches(own.replace("self.known", "Net.known"), "Net.table") == [("Net.known", "n", 3, "make(n)")]
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [("weakref.WeakKeyDictionary()", True), ("weakref.WeakValueDictionary()", False), ("{}", False)],
+)
+def test_keys_that_are_weakly_referenced(made: str, expected: bool) -> None:
+    file = File("m.py", f"known = {made}\ndef table(n):\n{TABLE}".encode())
+    assert [each.is_weak for each in keyed_caches(file, definition(file, "table"))] == [expected]

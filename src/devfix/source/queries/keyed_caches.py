@@ -15,7 +15,8 @@ from devfix.source.queries.reading import assignments, is_read, parameters
 from devfix.source.queries.writes import is_written
 
 LOOKS = ("get", "setdefault", "pop")  # the methods of a dictionary that take a key
-OTHER = re.compile(r"Weak|(Module|Parameter|Buffer|Tensor)Dict")  # dictionaries that refuse a tuple as a key
+WEAK = "WeakKeyDictionary"  # refuses a tuple as a key
+OTHER = re.compile(r"(Module|Parameter|Buffer|Tensor)Dict")  # keeps what moves with a module, or has moves of its own
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class KeyedCache:
     """A value that a function keeps by a key: `if key not in cache: cache[key] = value`.
 
     `keys` are all nodes at which the function names the key of the dictionary, and `value` is computed where there is
-    none yet.
+    none yet. `is_weak`: the dictionary refers to its keys weakly, so that a key can be no tuple.
 
     >>> file = File("m.py", b"known = {}\\ndef g(n):\\n    return known.setdefault(n, f(n))\\n")
     >>> kept = next(keyed_caches(file, file.module.body[1]))
@@ -37,12 +38,13 @@ class KeyedCache:
     key: str
     keys: tuple[cst.BaseExpression, ...]
     value: cst.BaseExpression
+    is_weak: bool = False
 
 
 def keyed_caches(file: File, function: cst.FunctionDef) -> Iterator[KeyedCache]:
     """Yield what a function keeps for later calls in dictionaries that nothing else in the file reads.
 
-    Nothing is yielded for what is written into later, such as a total, nor for dictionaries that take no tuple as key.
+    Nothing is yielded for what is written into later, such as a total, nor for the containers of modules.
 
     >>> text = b"known = {}\\ndef g(n):\\n    if n not in known:\\n        known[n] = f(n)\\n    return known[n]\\n"
     >>> file = File("m.py", text)
@@ -53,7 +55,8 @@ def keyed_caches(file: File, function: cst.FunctionDef) -> Iterator[KeyedCache]:
     for holder, key, value in stored:
         text, whole = file.code(key), file.code(holder)
         is_once = sum(file.code(other) == whole for other, _, _ in stored) == 1
-        if not is_once or not _outlives(file, function, holder) or OTHER.search(_dictionary_code(file, holder)):
+        made = _dictionary_code(file, holder)
+        if not is_once or not _outlives(file, function, holder) or OTHER.search(made):
             continue
         keys = [_key(file, node) for node in _uses(file, holder) if not _is_of_all(file, node)]
         inside = [each for each in keys if each is not None and file.function_of(each) is function]
@@ -67,7 +70,7 @@ def keyed_caches(file: File, function: cst.FunctionDef) -> Iterator[KeyedCache]:
             and not any(_is_changed(file, node) for node in _uses(file, holder))
             and not (isinstance(computed, cst.Name) and computed.value == "None")
         ):
-            yield KeyedCache(file, function, whole, text, tuple(inside), computed)
+            yield KeyedCache(file, function, whole, text, tuple(inside), computed, WEAK in made)
 
 
 def _stores_in(
