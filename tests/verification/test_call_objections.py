@@ -75,3 +75,22 @@ def test_a_parameter_that_need_not_be_a_tensor() -> None:
     assert found(HELPER.replace("factor)", "factor: torch.Tensor = 1.0)"), MOVED) == []
     guarded = ("x * factor", "x * (factor.to(x.device) if isinstance(factor, torch.Tensor) else factor)")
     assert found(HELPER.replace("factor)", "factor=1.0)"), guarded) == []
+
+
+@pytest.mark.parametrize(
+    ("guard", "given", "expected"),
+    [
+        ("if isinstance(factor, list):\n        factor = torch.stack(factor)", "[a, b]", []),
+        ("if isinstance(factor, (list, tuple)):\n        factor = torch.tensor(factor)", "(1, 2)", []),
+        ("if not torch.is_tensor(factor):\n        return [v * 2 for v in factor]", "[1, 2]", []),
+        ("if not isinstance(factor, torch.Tensor):\n        factor = torch.tensor(factor)", "0.5", []),
+        ("if isinstance(factor, list):\n        factor = torch.stack(factor)", "(a, b)", ["strong"]),
+        ("if isinstance(factor, list):\n        factor = tuple(factor)", "[a, b]", ["strong"]),
+        ("if isinstance(factor, torch.Tensor):\n        factor = torch.clone(factor)", "[a, b]", ["strong"]),
+        ("if isinstance(x, list):\n        factor = torch.stack(factor)", "[a, b]", ["strong"]),
+    ],
+)
+def test_a_type_that_a_test_above_has_settled(guard: str, given: str, expected: list[str]) -> None:
+    helper = HELPER.replace("    return", f"    {guard}\n    return")
+    text = f"from net import scaled\nprint(scaled(torch.ones(3), {given}))\n"
+    assert helper != HELPER and strengths(helper, MOVED, {"other.py": text}) == expected

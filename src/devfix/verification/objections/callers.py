@@ -17,6 +17,7 @@ from devfix.verification.objections.value_kinds import (
     compares,
     is_mixed,
     is_of_numbers,
+    is_settled,
     kind_of,
     of_parameter,
     parameters,
@@ -99,6 +100,8 @@ def _is_made_tensor(function: Function, name: str, node: ast.AST | None) -> bool
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:
     for path, call, given, around in passed_values(what.path, what.owner, function, name, code):
         kind = kind_of(given, around)
+        if is_settled(function, name, what.node, given):
+            continue
         if kind == "other" or (kind == "none" and not compares(function, name)):
             problem = f"{path}:{call.lineno} passes `{ast.unparse(given)}` as `{name}`"
             numbers = what.root if what.kind == "call" and is_of_numbers(given, around) else ""

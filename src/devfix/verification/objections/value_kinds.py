@@ -130,3 +130,46 @@ def compares(function: Function, expression: str) -> bool:
     """Return whether a condition in a function mentions an expression: `if weights is not None`."""
     tests = (each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert))
     return any(ast.unparse(each) == expression for test in tests for each in ast.walk(test))
+
+
+def is_settled(function: Function, name: str, node: ast.AST | None, given: ast.expr) -> bool:
+    """Return whether a test above a node has made a tensor of what is given for a parameter, or ended the function.
+
+    `if isinstance(rows, list): rows = torch.stack(rows)` settles it for lists, `if not torch.is_tensor(rows): return`
+    for whatever is no tensor.
+    """
+    above = (each for each in function.body if isinstance(each, ast.If) and each.lineno < getattr(node, "lineno", 0))
+    for each in above:
+        asked = _asked_types(each.test, name)
+        is_asked = asked is not None and (not asked or _type_names(given) & asked)
+        makes = (kind_of(one.value) for one in each.body if _gives(one, name))
+        if is_asked and (isinstance(each.body[-1], ast.Return | ast.Raise) or "tensor" in makes):
+            return True
+    return False
+
+
+def _asked_types(test: ast.expr, name: str) -> set[str] | None:
+    """Return the types that a test asks of a name; an empty set where it asks for no tensor, None for another test."""
+    is_denied = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    call = test.operand if isinstance(test, ast.UnaryOp) else test
+    if not isinstance(call, ast.Call) or not call.args or ast.unparse(call.args[0]) != name:
+        return None
+    called = called_name(call)
+    types = (
+        set(re.findall(r"\w+", ast.unparse(call.args[1]))) if called == "isinstance" and len(call.args) == 2 else set()
+    )
+    if is_denied:
+        return set() if called == "is_tensor" or "Tensor" in types else None
+    return types - {"torch", "Tensor"} or None
+
+
+def _type_names(given: ast.expr) -> set[str]:
+    """Return the types of a literal, built in and abstract; of another expression those that it may be."""
+    if isinstance(given, ast.Constant):
+        return {type(given.value).__name__, "Number"}
+    sequence = (
+        {"list"} if isinstance(given, ast.List | ast.ListComp) else {"tuple"} if isinstance(given, ast.Tuple) else set()
+    )
+    return (
+        {*sequence, "Sequence", "Iterable"} if sequence else {"list", "tuple", "int", "float", "Sequence", "Iterable"}
+    )
