@@ -15,6 +15,7 @@ from devfix.sdk import (
     Site,
     assigned_targets,
     has_device_name,
+    is_indexed_beside,
     is_move,
     last_name,
     match,
@@ -49,10 +50,12 @@ class FactoryWithoutDevice(CreationRule):
     def explain(self, ctx: Context) -> str:
         """Leave what a module holds to rules about modules, unless its constructor had the device in scope.
 
-        Leave on the host what the program moves part by part, such as the batches of a series.
+        Leave on the host what the program moves part by part, such as the batches of a series, and what an object keeps
+        of which rows are written by an index that is there too.
         """
         reason, place = super().explain(ctx), ctx.created_at
-        if _is_moved_in_parts(ctx):
+        is_stored = bool(ctx.stored_attributes()) and not ctx.is_held
+        if _is_moved_in_parts(ctx) or (is_stored and is_indexed_beside(ctx.failure, ctx.operand)):
             return ""
         if not reason or not ctx.is_held or place is None:
             return reason

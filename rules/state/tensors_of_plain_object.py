@@ -14,11 +14,14 @@ from devfix.sdk import (
     EvidenceRule,
     File,
     Safety,
+    ScopeVariable,
     StoredAttribute,
     add_keyword,
     argument,
     assigned_targets,
+    classes_called,
     creates_on_default_device,
+    is_indexed_beside,
     is_move,
     move_to,
     receiver,
@@ -54,8 +57,12 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
     )
 
     def search(self, ctx: Context) -> StoredAttribute | None:
-        """Return the attribute of a plain object that its constructor created."""
-        for each in ctx.stored_attributes() if ctx.operand.owner is None else ():
+        """Return the attribute of a plain object that its constructor created.
+
+        One of which rows are written by an index on the host is kept there, as the index is.
+        """
+        is_kept = ctx.operand.owner is not None or is_indexed_beside(ctx.failure, ctx.operand)
+        for each in ctx.stored_attributes() if not is_kept else ():
             place = next(iter(each.places), None)
             if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
                 return each
@@ -63,6 +70,9 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
 
     def rate(self, ctx: Context) -> Confidence:
         """Return a lower confidence if one method alone reads the tensors, which may be moved there as well."""
+        sources = ctx.device_sources()
+        if sources and sources[0].parameter:
+            return self.confidence
         found = self.search(ctx)
         inside = ctx.sources.file(found.places[0]) if found is not None else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
@@ -70,6 +80,10 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
 
     def fix(self, ctx: Context, found: StoredAttribute) -> Changes:
         """Create them on the device first; else insert the moves after the statement that assigns the object."""
+        sources = ctx.device_sources()
+        if sources and sources[0].parameter:  # which an earlier change has added for another object
+            yield from ctx.rename_device(sources)
+            return
         inside = ctx.sources.file(found.places[0])
         site = ctx.call_at(next((each for each in found.places if not each.function.endswith("__init__")), None))
         if inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
@@ -123,22 +137,44 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     holder = file.class_of(node) if node is not None else None
     scope = {each.expression: each for each in ctx.failure.frames[found.frame].scope}
     stored = scope.get(f"{found.whole}.{found.attribute}")
-    own = {each.name.value for each in file.within(holder, cst.FunctionDef)} if holder is not None else set()
-    if stored is None or holder is None or not own.isdisjoint((*MOVERS, *ITEMS)):
+    if stored is None or holder is None:
+        return None
+    classes = [(file, holder), *_find_heirs(ctx, found, holder)]
+    own = {each.name.value for one, node in classes for each in one.within(node, cst.FunctionDef)}
+    if not own.isdisjoint((*MOVERS, *ITEMS)):
         return None
     is_whole = prod(stored.shape) == prod(ctx.operand.shape)  # a program draws some rows of a store
     tensors = [each for each in scope.values() if each.kind == "tensor" and each.device == stored.device]
+    tensors = [each for each in tensors if each is stored or _is_own(each, found)]
     parts = (each.expression.rpartition(".") for each in tensors)
     names, functions, is_filled = [], set[cst.FunctionDef](), False
     for name in (name for whole, _, name in parts if whole == found.whole and name.isidentifier()):
-        reads = file.find(holder, f"self.{name}")
-        methods = {each for each in map(file.function_of, reads) if each is not None and each.name.value != "__init__"}
-        if any(_stays_on_host(file, read) for read in reads) or (not is_whole and _is_store(file, reads)):
+        reads = [(one, each) for one, node in classes for each in one.find(node, f"self.{name}")]
+        around = (one.function_of(each) for one, each in reads)
+        methods = {each for each in around if each is not None and each.name.value != "__init__"}
+        if any(_stays_on_host(*read) for read in reads) or (not is_whole and _is_store(reads)):
             return None
         names += [name] if methods else []
         functions |= methods
-        is_filled |= any(_is_filled(file, read) for read in reads)
+        is_filled |= any(_is_filled(*read) for read in reads)
     return Used(names, len(functions), is_filled) if 0 < len(names) <= MOST else None
+
+
+def _is_own(variable: ScopeVariable, found: StoredAttribute) -> bool:
+    """Return whether a tensor was created under the constructor that created the stored one: it was not given."""
+    constructor = found.places[0].function
+    made = [place.function for event in variable.history[:1] for place in event.places]
+    return not made or constructor in made or any(each.endswith(".__init__") for each in made)
+
+
+def _find_heirs(ctx: Context, found: StoredAttribute, holder: cst.ClassDef) -> list[tuple[File, cst.ClassDef]]:
+    """Return the classes of the object that derive from the one whose constructor created its tensors."""
+    objects = (each for each in ctx.failure.frames[found.frame].scope if each.expression == found.whole)
+    names = dict.fromkeys(name.rpartition(".")[2] for each in objects for name in (each.type, *each.classes))
+    heirs = (
+        pair for name in names for file in ctx.files() for pair in ((file, each) for each in classes_called(file, name))
+    )
+    return [(file, each) for file, each in heirs if each.name.value != holder.name.value]
 
 
 def _is_moved_in_use(ctx: Context, found: StoredAttribute) -> bool:
@@ -167,10 +203,10 @@ def _stays_on_host(file: File, attribute: cst.CSTNode) -> bool:
     return isinstance(outer, cst.Call) and is_move(outer) and file.code(remove_move(outer)) != file.code(outer)
 
 
-def _is_store(file: File, reads: list[cst.BaseExpression]) -> bool:
+def _is_store(reads: list[tuple[File, cst.BaseExpression]]) -> bool:
     """Return whether a method fills an attribute and reads none of it back, as one that caches what was computed."""
-    filling = {file.function_of(each) for each in reads if _is_filled(file, each)}
-    return not filling <= {file.function_of(each) for each in reads if not _is_filled(file, each)}
+    filling = {file.function_of(each) for file, each in reads if _is_filled(file, each)}
+    return not filling <= {file.function_of(each) for file, each in reads if not _is_filled(file, each)}
 
 
 def _is_filled(file: File, attribute: cst.CSTNode) -> bool:

@@ -43,6 +43,18 @@ def summarize(every: list[DeviceSource]) -> list[tuple[str, str | None, str]]:
 INNER = (ZEROS, "device", "")
 
 
+def test_a_parameter_of_an_inherited_constructor() -> None:
+    made = "torch.zeros(3, device=device)"
+    classes = f"class A:\n    def __init__(self, device=None):\n        self.x = {made}\n\n\nclass B(A):\n    pass\n"
+    files = {"main.py": f"{classes}\n\ndef f(x):\n    b = B()\n"}
+    found = find_sources(files, ("main.py", "A.__init__", made), ("main.py", "f", "B()"))
+    assert summarize(found) == [("B()", None, "device"), (made, "device", "")]
+    own = classes.replace("pass", "def __init__(self): pass")
+    files = {"main.py": f"{own}\n\ndef f(x):\n    b = B()\n"}
+    found = find_sources(files, ("main.py", "A.__init__", made), ("main.py", "f", "B()"))
+    assert summarize(found) == [(made, "device", "")]
+
+
 @pytest.mark.parametrize(
     ("caller", "call", "expected"),
     [

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from devfix.model import Edit, Failure, Outcome, Patch, Run, Safety, Verdict, World
+from devfix.model import (
+    Edit,
+    Event,
+    Failure,
+    Operand,
+    Outcome,
+    Patch,
+    Run,
+    Safety,
+    SourceLocation,
+    Verdict,
+    World,
+)
 from devfix.pipeline.searching.all_uses import EVERYWHERE, extend_to_all_uses, with_later
 from devfix.verification.candidate import CandidateResult
 
@@ -93,3 +105,16 @@ def test_candidates_of_other_kinds_are_extended_before_those_like_the_first() ->
     other = replace(begun[0], patch=replace(patch_of(0, 1), title="other", reason="another"))
     found = extend_to_all_uses([*begun, other], following, attempt)
     assert [each.patch.title.removesuffix(EVERYWHERE) for each in found] == ["0", "other", "1"]
+
+
+def test_several_tensors_that_one_change_creates_elsewhere_for_some_calls() -> None:
+    """The next failure involves a tensor that an edited line creates: for a call that does not pass the device yet."""
+    joint = replace(attempt(patch_of(0, 2)), patch=replace(patch_of(0, 2), joint=True))
+    assert [*extend_to_all_uses([joint], following, attempt)] == []
+    failure = joint.verdict.next_failure
+    assert failure is not None
+    for line, expected in ((1, 1), (3, 0)):
+        creation = Event("factory", "aten::zeros", "cpu", (SourceLocation("main.py", line, "f", True),))
+        made = replace(failure, operands=(Operand("other", "cpu", history=(creation,)),))
+        again = replace(joint, verdict=replace(joint.verdict, next_failure=made))
+        assert len([*extend_to_all_uses([again], following, attempt)]) == expected

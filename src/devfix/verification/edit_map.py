@@ -115,6 +115,13 @@ def _is_moved_by_edit(operand: Operand, wrong: Operand, edits: tuple[Edit, ...])
     )
 
 
+def is_created_in_edits(after: Failure, edits: Iterable[Edit]) -> bool:
+    """Return whether a failure after the edit involves a tensor that an edited line creates."""
+    edits = tuple(edits)
+    places = (_origin(operand.creation) for operand in after.operands)
+    return any(place is not None and is_edited(place, edits) for place in places)
+
+
 def involves_moved_tensor(after: Failure, edits: Iterable[Edit]) -> bool:
     """Return whether a failure after the edit involves a tensor that an edited line moved."""
     edits = tuple(edits)

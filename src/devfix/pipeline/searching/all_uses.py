@@ -8,7 +8,7 @@ from itertools import islice
 
 from devfix.model import Patch
 from devfix.verification.candidate import CandidateResult, diversify
-from devfix.verification.edit_map import location_before
+from devfix.verification.edit_map import is_created_in_edits, location_before
 from devfix.verification.rebase import merge_edits, rebase
 
 USES = 6  # uses of one tensor that one change fixes
@@ -76,9 +76,14 @@ def _end(candidate: CandidateResult) -> tuple[str, str, int] | None:
 
 
 def _goes_on(candidate: CandidateResult, before: CandidateResult | None) -> bool:
-    """Return whether a candidate fails of the same cause, but further on than the one `before` (None at first)."""
+    """Return whether a candidate fails of the same cause, but further on than the one `before` (None at first).
+
+    One that moves several tensors does not go on, unless they are created elsewhere for some of the calls.
+    """
     failure = candidate.verdict.next_failure
-    if candidate.verdict.outcome != "same-failure" or failure is None or candidate.patch.joint:
+    if candidate.verdict.outcome != "same-failure" or failure is None:
+        return False
+    if candidate.patch.joint and not is_created_in_edits(failure, candidate.patch.edits):
         return False
     known = before.verdict.next_failure if before is not None else None
     if known is not None:

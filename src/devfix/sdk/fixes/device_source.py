@@ -15,6 +15,7 @@ from devfix.source import File, Sources, last_name
 from devfix.source.edits.device_arguments import applied_move, device_argument, replace_device
 from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.queries.reading import assignments, parameters
+from devfix.source.queries.repository import Definition, Repository
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
         function = inner.file.function_of(inner.call)
         if not isinstance(name, cst.Name) or function is None or not is_passed_in(inner.file, function, name.value):
             break
-        if not calls_function(file, call, inner.file, function) or any(each.star == "**" for each in call.args):
+        if not calls_function(file, call, inner.file, function, source) or any(each.star == "**" for each in call.args):
             break
         position = parameters(function).index(name.value) - leading_parameters(inner.file, function)
         if position < 0:  # `self`, which no caller passes
@@ -150,15 +151,20 @@ def _call(source: Sources, place: SourceLocation) -> Iterator[tuple[File, cst.Ca
         yield file, call
 
 
-def calls_function(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef) -> bool:
-    """Return whether a call calls a function: by its name, its class's, or through `__call__`."""
+def calls_function(outer_file: File, outer: cst.Call, file: File, function: cst.FunctionDef, source: Sources) -> bool:
+    """Return whether a call calls a function: by its name, its class's or a derived one's, or through `__call__`."""
     name, called = function.name.value, last_name(outer.func)
     if name in ("forward", "__call__"):
         return True
     owner = file.class_of(function) if name == "__init__" else None
     names = [name] if owner is None else [name, owner.name.value]
     whole = outer_file.qualified_name(outer.func)
-    return called in names or any(whole.endswith(f".{each}") for each in names)
+    if called in names or any(whole.endswith(f".{each}") for each in names):
+        return True
+    repository = Repository(source)
+    made = repository.class_of(outer_file, outer) if owner is not None else None
+    inherited = repository.method(made, name) if isinstance(made, Definition) else None
+    return inherited is not None and Definition(file, function).is_same(inherited)
 
 
 def leading_parameters(file: File, function: cst.FunctionDef) -> int:

@@ -41,7 +41,7 @@ def find_followed(failure: Failure, places: Sequence[SourceLocation], source: So
                 return binding_at(failure, place, file.code(node))
             expression = _device_argument(file, call)
         else:
-            expression = _passed_value(file, call, *inner, expression)
+            expression = _passed_value(file, call, *inner, expression, source)
         expression = _assigned_value(file, call, expression)
         expression = _stored_value(file, call, expression) or _property_value(file, call, expression) or expression
         if isinstance(expression, cst.Attribute) and expression.attr.value == "device":
@@ -139,13 +139,13 @@ def _is_assigned_once(file: File, call: cst.Call, attribute: cst.Attribute) -> b
 
 
 def _passed_value(
-    file: File, call: cst.Call, inner_file: File, inner: cst.Call, name: cst.BaseExpression | None
+    file: File, call: cst.Call, inner_file: File, inner: cst.Call, name: cst.BaseExpression | None, source: Sources
 ) -> cst.BaseExpression | None:
     """Return what a call passes for a parameter of the function in which an inner call is."""
     function = inner_file.function_of(inner)
     if function is None or not isinstance(name, cst.Name) or not is_passed_in(inner_file, function, name.value):
         return None
-    if not calls_function(file, call, inner_file, function) or any(each.star == "**" for each in call.args):
+    if not calls_function(file, call, inner_file, function, source) or any(each.star == "**" for each in call.args):
         return None
     position = parameters(function).index(name.value) - leading_parameters(inner_file, function)
     found = argument(call, name.value, position) if position >= 0 else None

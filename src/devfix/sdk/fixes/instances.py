@@ -59,7 +59,7 @@ def passed_in(failure: Failure, frame: int, name: str, source: Sources) -> tuple
     outer = failure.frames[owned[-1]].place if owned else None
     caller = source.file(outer) if outer is not None else None
     call = caller.call_at(outer) if caller is not None and outer is not None else None
-    if caller is None or call is None or not calls_function(caller, call, file, function):
+    if caller is None or call is None or not calls_function(caller, call, file, function, source):
         return None
     position = parameters(function).index(name) - leading_parameters(file, function)
     found = argument(call, name, position) if position >= 0 else None
