@@ -75,7 +75,7 @@ class AttemptBuilder:
         with session.seconds.measure("verify"):
             tried = self._try(queue, verifier, proposal)
         with session.seconds.measure("list"):
-            left = [*verifier.untried, *proposal.left()]
+            left = [*verifier.untried, *proposal.draw_rest()]
             untried = (*tried.never_run(left), *proposal.rejected)
         session.notes.add(*verifier.flaky)
         return Attempt(

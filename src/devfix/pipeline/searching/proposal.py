@@ -18,7 +18,7 @@ MOMENT, MOST = 2.0, 200  # limits of the list of untried candidates: seconds, an
 
 
 class Proposal:
-    """What the rules say of one failure.
+    """The answers of the rules for one failure.
 
     `diagnoses` has their findings, best first; `patches` yields the patches in their order and makes each when it is
     asked for; `rejected` has those that were left out before they ran.
@@ -48,7 +48,7 @@ class Proposal:
         """Begin to make the patches that are left, which the report lists as not tried if an earlier one holds."""
         self.patches.begin(MOST, MOMENT)
 
-    def left(self) -> Iterator[Patch]:
+    def draw_rest(self) -> Iterator[Patch]:
         """Yield the patches that are left, as many as the rules produce within the time limit."""
         deadline = time.monotonic() + MOMENT
         for patch in islice(self.patches, MOST):

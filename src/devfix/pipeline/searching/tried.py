@@ -20,12 +20,12 @@ class TriedCandidates:
 
     @property
     def every(self) -> list[CandidateResult]:
-        """All that ran, the kept one first."""
+        """The candidates that ran, the kept one first."""
         return [*filter(None, [self.kept]), *self.rest]
 
     @cached_property
     def alternatives(self) -> list[CandidateResult]:
-        """Those with which the search may continue in place of the kept one, verified ones first."""
+        """The candidates with which the search may continue in place of the kept one, verified ones first."""
         found = [candidate for candidate in self.rest if self.kept and _is_alternative(candidate, self.kept)]
         return sorted(found, key=lambda candidate: candidate.verdict.outcome != "verified")
 
