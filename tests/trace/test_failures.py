@@ -287,3 +287,14 @@ def test_copies_in_a_traced_function_are_counted_without_a_trace_of_that(trace_p
         """
     )
     assert [each["bytes"] for each in ran.trace["transfers"]] == [32]
+
+
+def test_a_number_that_a_traced_function_reads_is_counted(trace_program: Any) -> None:
+    ran = trace_program(
+        """
+        import torch
+        traced = torch.jit.trace(lambda x: x + float(x[0]), torch.ones(8, device="cuda"), check_trace=False)
+        assert "numel" not in str(traced.graph)
+        """
+    )
+    assert [each["bytes"] for each in ran.trace["transfers"]] == [4]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-
+from ..simulation.tensors.suspended_trace import is_traced, suspend_trace
 from . import places
 
 TO_HOST = "to-host"
-_tracing = torch._C._get_tracing_state
-_trace: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 _MOST = 20_000
 _counted: dict[tuple[int, int, str], list[Any]] = {}  # code identity, instruction, direction -> stack, count, bytes
 
@@ -22,14 +19,10 @@ def direction(here: str, there: str) -> str:
 
 def bytes_of(tensor: Any) -> int:
     """Return the size of a tensor's values; a trace would record the question, and answer with a tensor."""
-    state = _tracing()
-    if state is None:
+    if not is_traced():
         return int(tensor.numel() * tensor.element_size())
-    _trace(None)
-    try:
+    with suspend_trace():
         return int(tensor.numel() * tensor.element_size())
-    finally:
-        _trace(state)
 
 
 def count(direction: str, size: int, stack: places.Stack) -> None:

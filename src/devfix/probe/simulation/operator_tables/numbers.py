@@ -20,9 +20,9 @@ def is_refused(error: Exception) -> bool:
 
 
 def as_tensors(plan: Any, cells: Any) -> list[Any]:
-    """Return the arguments with such numbers as the tensors that they were."""
+    """Return the arguments with such numbers as the tensors that they were, on the host whatever the default device."""
     count = len(plan.kinds)
-    made = (torch.scalar_tensor(cell, dtype=_dtype(cell)) if _is_number(kind, cell) else cell
+    made = (torch.scalar_tensor(cell, dtype=_dtype(cell), device="cpu") if _is_number(kind, cell) else cell
             for kind, cell in zip(plan.kinds, cells))  # noqa: B905 - defaults are left out  # fmt: skip
     return [*made, *cells[count:]]
 

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from ...patching import overridden, replace, undo_with, wrap
+from ...tensors.suspended_trace import suspend_trace
 from ...tensors.tensor import Tensor
 
 _tracing = torch._C._get_tracing_state
-_trace: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 _convolve: Any = torch._convolution
 
 
@@ -46,16 +46,6 @@ def _recording(dimensions: int, transposed: bool) -> Any:
     return make
 
 
-def _sizes(weight: Any) -> list[int]:
-    """Return the sizes of a tensor as numbers, which a trace would have as results of operators."""
-    state = _tracing()
-    _trace(None)
-    try:
-        return list(weight.shape)
-    finally:
-        _trace(state)
-
-
 def _straight(
     original: Any, dimensions: int, input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
@@ -65,7 +55,9 @@ def _straight(
         same = padding == "same"
         if padding not in ("same", "valid") or (same and any(step != 1 for step in steps)):
             return original(input, weight, bias, stride, padding, dilation, groups)  # raises the error
-        wide = [gap * (size - 1) * same for gap, size in zip(gaps, _sizes(weight)[2:])]  # noqa: B905 - both have as many
+        with suspend_trace():
+            sizes = list(weight.shape[2:])
+        wide = [gap * (size - 1) * same for gap, size in zip(gaps, sizes)]  # noqa: B905 - both have as many
         edges = [part for total in reversed(wide) for part in (total // 2, total - total // 2)]
         if any(total % 2 for total in wide):
             input, wide = torch.nn.functional.pad(input, edges), [0] * dimensions
