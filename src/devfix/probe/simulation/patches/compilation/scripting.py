@@ -33,7 +33,23 @@ _OPERATORS = {
     "inner(Tensor x, Device? device) -> Device?": lambda x, device: None if device is None else devices.inner(device),
 }
 _QUERIES = ("is_cuda", "device", "layout", "is_sparse_csr")
-_SAME = {**{f"prim::{name}": f"devfix::{name}" for name in _QUERIES}, "aten::cuda": "devfix::cuda"}
+_COMPRESSED = tuple(f"sparse_{layout}_tensor" for layout in ("csr", "csc", "bsr", "bsc", "compressed"))
+_OPTIONS = "ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory"
+_SAME = {
+    **{f"prim::{name}": f"devfix::{name}" for name in _QUERIES},
+    **{f"aten::{name}": f"devfix::{name}" for name in ("cuda", *_COMPRESSED)},
+}
+
+
+def _compress(name: str) -> Any:
+    """Return a constructor of compressed tensors for scripts, whose own compares devices below Python."""
+
+    def make(compressed: Any, plain: Any, values: Any, *size: Any, **options: Any) -> Any:
+        if name != "sparse_compressed_tensor":
+            del options["layout"]
+        return getattr(torch, name)(compressed, plain, values, *size, **options)
+
+    return make
 
 
 def _define() -> None:
@@ -44,6 +60,11 @@ def _define() -> None:
     for schema, answer in _OPERATORS.items():
         library.define(schema)
         library.impl(schema.partition("(")[0], answer, "CompositeImplicitAutograd")
+    for name in _COMPRESSED:
+        for overload, size in ((name, ""), (f"{name}.size", ", int[] size")):
+            given = f"Tensor compressed, Tensor plain, Tensor values{size}, *, {_OPTIONS}"
+            library.define(f"{overload}({given}) -> Tensor")
+            library.impl(overload, _compress(name), "CompositeImplicitAutograd")
 
 
 def _exchange(graph: Any, old: str, new: str) -> None:
