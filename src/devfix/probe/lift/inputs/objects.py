@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -20,10 +21,6 @@ from ..whose import Whose, kind_of
 _NAMES = ("to", "cuda")
 _DEPTH, _PARTS = 3, 1000  # that are looked at of an object
 _OTHERS = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer, BaseException)
-
-
-class _Plain:
-    """A class with the layout that most classes have."""
 
 
 def _building(original: Any) -> Any:
@@ -50,10 +47,30 @@ def _constructor(built: Any) -> Any:
         following = super(built, cls).__new__  # a class derived from this one may be a tuple too
         made = following(cls) if following is object.__new__ else following(cls, *args, **kwargs)
         if modules.is_on() and modules.is_made_by_test(sys._getframe(1)) and not devices.has_own_default():
-            modules.call_when_made(made, cls, _Plain, _move)
+            modules.call_when_made(made, cls, _plain_below(_without_attributes(cls)), _move)
         return made
 
     return staticmethod(__new__)
+
+
+def _without_attributes(cls: type) -> type:
+    """Return the nearest class that another derives from and whose objects have no attributes of their own.
+
+    That is `object`, or one of the standard library's to derive from: `abc.ABC`, `typing.Generic`.
+    """
+    base: type | None = cls
+    while base is not None and base.__dictoffset__:
+        base = base.__base__
+    return base or object
+
+
+@lru_cache(maxsize=256)
+def _plain_below(base: type) -> type:
+    """Return a class with the layout of those that derive from `base` and add attributes."""
+    try:
+        return type("_Plain", (base,), {"__orig_bases__": ()})  # without it, Generic asks for parameters
+    except TypeError:
+        return type("_Plain", (), {})
 
 
 def _move(thing: Any) -> None:
