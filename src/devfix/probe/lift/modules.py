@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -64,8 +64,13 @@ def _constructor() -> Any:
 
 
 def is_made_by_test(frame: FrameType | None) -> bool:
-    """Return whether a constructor is called by test code; the class's own way to it, and torch's, are passed over."""
-    while frame is not None and frame.f_code.co_name in ("__new__", "__call__") and kind_of(frame.f_code) == Whose.CODE:
+    """Return whether a constructor is called by test code.
+
+    The class's own way to it, that of `typing` (`Net[int](3)`) and torch's are passed over.
+    """
+    while frame is not None and frame.f_code.co_name in ("__new__", "__call__"):
+        if kind_of(frame.f_code) not in (Whose.CODE, Whose.TOOL):
+            break
         frame = frame.f_back
     if frame is None or "__new__" in frame.f_code.co_names:
         return False
@@ -131,11 +136,26 @@ def _to_target(module: Any) -> None:
     """
     whole = module if devices.target().index == 0 else torch.nn.ModuleList([module])
     try:
-        whole.to(devices.target())
+        with _pause_tracing():
+            whole.to(devices.target())
     except Exception as error:
         with contextlib.suppress(Exception):  # it takes no attributes
             setattr(error, MOVES_MODULE, True)
         raise
+
+
+@contextlib.contextmanager
+def _pause_tracing() -> Iterator[None]:
+    """Keep what is done here out of the graph that `torch.jit.trace` records, which its author's move is not in."""
+    tracing = torch._C._get_tracing_state()
+    if tracing is None:
+        yield
+        return
+    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        torch._C._set_tracing_state(tracing)  # type: ignore[attr-defined]
 
 
 def _call(original: Any) -> Any:

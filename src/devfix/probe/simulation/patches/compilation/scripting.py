@@ -6,6 +6,7 @@ A graph is changed before its first run, which creates its executor, and restore
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -138,17 +139,29 @@ def _prepare(function: Any) -> None:
         change(graph)
 
 
+class _Running(threading.local):
+    """The number of calls of compiled functions that run now: no frame of Python tells whose operators are theirs."""
+
+    depth = 0
+
+
+running = _Running()
+
+
 def _running(original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _ready.get(id(self)) is not self:
             _prepare(self)
             _ready[id(self)] = self
         dispatch.latest.text = ""
+        running.depth += 1
         try:
             return original(self, *args, **kwargs)
         except RuntimeError as error:
             _complete(error)
             raise
+        finally:
+            running.depth -= 1
 
     return __call__
 
