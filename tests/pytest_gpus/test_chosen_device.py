@@ -96,3 +96,19 @@ def test_the_name_of_a_gpu_that_the_suite_lists_is_taken(pytester: pytest.Pytest
         "    assert torch.ones(1, device=device).device == torch.device(device)\n"
     )
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=3)
+
+
+def test_a_device_that_helpers_bind_as_they_are_imported_is_the_gpu(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        library=LIBRARY,
+        **{
+            "tests/settings": "import torch\nDEVICE = torch.device('cpu')\n",
+            "tests/tensors": "from functools import partial\nimport torch\nfrom settings import DEVICE\n"
+            "ones_ = partial(torch.ones, device=DEVICE)\n",
+            "tests/test_given": "from library import shifted\nfrom tensors import ones_\nONES = ones_(3)\n"
+            "def test_finding():\n    shifted(ones_(2))\ndef test_global():\n    assert ONES.is_cuda\n",
+        },
+    )
+    pytester.makeini("[pytest]\npythonpath = . tests\n")
+    output = run(pytester, "--lift", "--world", "simulated", "tests")
+    assert "1 passed, 1 ended in a finding, 0 in an artefact" in output.stdout.str(), output.stdout.str()

@@ -103,7 +103,9 @@ def _begin(config: pytest.Config, wanted: Wanted | None) -> None:
         from devfix.pytest_gpus.lifted.results import LiftedTests
 
         config.pluginmanager.register(LiftedTests(config, world), _LIFTED)
-        config.pluginmanager.register(ChosenDevice(), _CHOSEN)
+        chosen = ChosenDevice()
+        chosen.begin(config.pluginmanager)
+        config.pluginmanager.register(chosen, _CHOSEN)
 
 
 def _withdraw(config: pytest.Config) -> None:
@@ -111,4 +113,6 @@ def _withdraw(config: pytest.Config) -> None:
     if tests is not None:
         tests.world.end()
     config.pluginmanager.unregister(name=_LIFTED)
-    config.pluginmanager.unregister(name=_CHOSEN)
+    chosen: Any = config.pluginmanager.unregister(name=_CHOSEN)
+    if chosen is not None:
+        chosen.end()

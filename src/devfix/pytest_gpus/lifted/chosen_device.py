@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.machinery import SourceFileLoader
 from typing import Any
 
 import pytest
@@ -18,6 +19,9 @@ _OPTIONS = {"device", "dtype"}  # the keys of a dictionary that tests hand on to
 
 class ChosenDevice:
     """The hooks that replace it before a test sees it: its author runs the suite on a GPU in this way."""
+
+    def __init__(self) -> None:
+        self._loaders: dict[Any, Any] = {}
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
@@ -47,13 +51,44 @@ class ChosenDevice:
         for cls in tests:
             if cls.__setattr__ is object.__setattr__:
                 cls.__setattr__ = _set_chosen
-        if (whose := probe("lift.whose")) is None:
-            return
         for module in list(sys.modules.values()):
-            path = getattr(module, "__file__", None)
-            if isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
-                chosen = {name: _choose_device(name, value) for name, value in vars(module).items()}
-                vars(module).update(chosen)
+            _choose_globals(module)
+
+    def begin(self, manager: Any) -> None:
+        """Replace the globals of a module as it was loaded: others import them, `partial(zeros, device=DEVICE)`.
+
+        Those of test code alone. pytest loads tests, and Python what they import.
+        """
+        loaders: tuple[Any, ...] = (SourceFileLoader, type(manager.rewrite_hook))
+        for loader in loaders:
+            if hasattr(loader, "exec_module"):  # with `--assert=plain` pytest has no loader of its own
+                self._loaders[loader] = loader.exec_module
+                loader.exec_module = _choosing(loader.exec_module)
+
+    def end(self) -> None:
+        """Leave the modules alone that are loaded from now on."""
+        for loader, original in self._loaders.items():
+            loader.exec_module = original
+        self._loaders.clear()
+
+    def pytest_unconfigure(self) -> None:
+        """End with the session."""
+        self.end()
+
+
+def _choosing(original: Any) -> Any:
+    def exec_module(self: Any, module: Any) -> None:
+        original(self, module)
+        _choose_globals(module)
+
+    return exec_module
+
+
+def _choose_globals(module: Any) -> None:
+    """Replace the globals of a module of test code."""
+    whose, path = probe("lift.whose"), getattr(module, "__file__", None)
+    if whose is not None and isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
+        vars(module).update({name: _choose_device(name, value) for name, value in vars(module).items()})
 
 
 def _parameters(fixturedef: Any, request: Any) -> Iterator[Any]:
