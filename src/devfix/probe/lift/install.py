@@ -16,6 +16,7 @@ from .inputs import (
     generators,
     hosts,
     loaders,
+    made_modules,
     mixtures,
     objects,
     registered,
@@ -32,7 +33,7 @@ def install(order: LiftConfig) -> None:
     devices.aim(order.device)
     left.install(order.device != 0 and not order.twice)
     inputs = (call_arguments, factories, generators, modules, objects, hosts, loaders, mixtures, registered, scripted)
-    for subject in (*inputs, marks, kept, replaced):
+    for subject in (*inputs, made_modules, marks, kept, replaced):
         subject.install()
     told_devices.install(order.tells)
     silent.install(order.strict, order.places)

@@ -36,6 +36,7 @@ def _as_given(module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 arguments_for: Callable[[Any, Any, Any], tuple[Any, Any]] = _as_given  # of a module that test code calls
 before_call: Callable[[Any], None] = _look_at_nothing  # with a module that has tensors on the host after its move
+made_by_code: Callable[[FrameType], None] = _look_at_nothing  # with the frame that makes a module for no test code
 
 
 class _Installed:
@@ -56,8 +57,12 @@ def _constructor() -> Any:
     def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         above = super(Module, cls).__new__
         made = above(cls) if above is object.__new__ else above(cls, *args, **kwargs)
-        if _Installed.now and is_made_by_test(sys._getframe(1)) and not devices.has_own_default():
-            call_when_made(made, cls, Module, move)
+        if _Installed.now and not devices.has_own_default():
+            frame = sys._getframe(1)
+            if is_made_by_test(frame):
+                call_when_made(made, cls, Module, move)
+            else:
+                made_by_code(frame)
         return made
 
     return staticmethod(__new__)

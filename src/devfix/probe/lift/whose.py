@@ -100,6 +100,12 @@ def is_test_file(path: str) -> bool:
     return below_root and not _is_installed(path) and any(fnmatch(name, pattern) for pattern in _order.names)
 
 
+def is_of_other_package(code: CodeType) -> bool:
+    """Return whether a code object is of an installed package, and not of the repository whose tests run."""
+    path = os.path.realpath(code.co_filename)
+    return bool(_order.root) and (not path.startswith(_order.root) or _is_installed(path))
+
+
 def _is_installed(path: str) -> bool:
     """Return whether a file is in an environment below the folder of the suite."""
     rest = path[len(_order.root) :] if _order.root and path.startswith(_order.root) else path
