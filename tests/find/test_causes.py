@@ -51,6 +51,22 @@ def test_a_cause_lies_where_a_module_takes_what_a_function_made_for_it() -> None
     assert place_of(MAKES, holder=TAKES) == MAKES, "it is no method of the module"
 
 
+def test_the_cause_of_a_buffer_lies_where_its_module_was_constructed() -> None:
+    assert place_of_buffer(MAKES, KEEPS, KEEPS_FOR_ALL, FAILS, TEST) == FAILS
+    assert place_of_buffer(KEEPS, TEST) == KEEPS, "a test constructed it"
+    assert place_of_buffer(MAKES, FAILS, TEST) == MAKES, "no constructor made it"
+
+
+def place_of_buffer(*places: SourceLocation) -> SourceLocation:
+    owner = ModuleOwner("blur", 0, "Blur", "kernel", "buffer")
+    stray = Operand("other", "cpu", history=(Event("factory", "aten::ones", "cpu", places),), owner=owner)
+    frames = tuple(Frame(place) for place in (TEST, FAILS))
+    operands = (Operand("self", "cuda:0"), stray)
+    failure = Failure("device-mismatch", "RuntimeError", "two devices", "aten::mul", frames, operands)
+    diagnosis = Diagnosis("p/r", "a title", failure, Finding(1, "a reason"))
+    return cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place
+
+
 def test_what_is_handed_to_numpy_lies_where_that_is_done() -> None:
     made = Operand("self", "cuda:0", history=(Event("factory", "aten::ones", "cuda:0", (MAKES,)),))
     frames = tuple(Frame(place) for place in (TEST, FAILS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
@@ -21,6 +21,7 @@ HANDLED: CauseKind = "handled"
 UNEXPLAINED = ""
 HOST = "cpu"
 NOWHERE = SourceLocation("", 1)
+_CONSTRUCTOR = ".__init__"
 _HANDLER = "__torch_function__"  # of a class of tensors: it runs what its caller has called
 IsTest = Callable[[SourceLocation], bool]
 
@@ -186,7 +187,7 @@ def _origin(failure: Failure, best: Diagnosis | None, is_test: IsTest) -> _Origi
 
 def _stray_from(operand: Operand, is_test: IsTest) -> _Origin | None:
     """Return where the code under test made a tensor, or where it took to the host what others made."""
-    events = [(_creation_place(operand), operand.creation)]
+    events = [(_creation_place(operand, is_test), operand.creation)]
     if operand.device == HOST:
         events += [(each.owned_place, each) for each in reversed(operand.transfers) if each.device == HOST]
     for place, event in events:
@@ -201,14 +202,21 @@ def _lines(event: Event, is_test: IsTest) -> tuple[Line, ...]:
     return tuple((place.path, place.line) for place in own)
 
 
-def _creation_place(operand: Operand) -> SourceLocation | None:
-    """Return where a tensor was made; of one that is an attribute of a module, where the module took it."""
+def _creation_place(operand: Operand, is_test: IsTest) -> SourceLocation | None:
+    """Return where a tensor was made; of one that is an attribute of a module, where the module took it.
+
+    A parameter or a buffer moves with its module: where the code under test has constructed that, it was left behind.
+    """
     event, owner = operand.creation, operand.owner
     if event is None:
         return None
     made = event.owned_place or (event.places[0] if event.places else None)
-    if owner is None or owner.kind != "attribute":
+    if owner is None:
         return made
+    if owner.kind != "attribute":
+        outward = dropwhile(lambda each: not each.function.endswith(_CONSTRUCTOR), event.places)
+        constructs = next((each for each in outward if not each.function.endswith(_CONSTRUCTOR)), None)
+        return made if constructs is None or not constructs.owned or is_test(constructs) else constructs
     own = (each for each in event.places if each.owned and each.function.startswith(f"{owner.type}."))
-    constructors = (each for each in event.places if each.owned and each.function.endswith(".__init__"))
+    constructors = (each for each in event.places if each.owned and each.function.endswith(_CONSTRUCTOR))
     return next(own, None) or next(constructors, None) or made
