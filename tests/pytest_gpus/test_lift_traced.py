@@ -54,3 +54,13 @@ def test_a_number_meets_a_tensor_in_a_traced_program():
 def test_a_traced_program_has_no_move_and_its_numbers_are_no_results(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_traced=TESTS)
     run(pytester, "--lift", "--lift-strict", "--world", "simulated").assert_outcomes(passed=2)
+
+
+def test_a_script_asks_for_devices_in_inference_mode_too(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        library="import torch\n@torch.jit.script\ndef count(x, size: int):\n"
+        "    return torch.zeros(size, device=x.device).scatter_(0, x, 1, reduce='add')\n",
+        test_counts="import library\nimport torch\n@torch.inference_mode()\ndef test_count():\n"
+        "    assert library.count(torch.tensor([0, 1]), 3).is_cuda\n",
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)

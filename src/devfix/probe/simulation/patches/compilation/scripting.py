@@ -60,12 +60,18 @@ def _define() -> None:
     _libraries.append(library)
     for schema, answer in _OPERATORS.items():
         library.define(schema)
-        library.impl(schema.partition("(")[0], answer, "CompositeImplicitAutograd")
+        _implement(schema.partition("(")[0], answer)
     for name in _COMPRESSED:
         for overload, size in ((name, ""), (f"{name}.size", ", int[] size")):
             given = f"Tensor compressed, Tensor plain, Tensor values{size}, *, {_OPTIONS}"
             library.define(f"{overload}({given}) -> Tensor")
-            library.impl(overload, _compress(name), "CompositeImplicitAutograd")
+            _implement(overload, _compress(name))
+
+
+def _implement(name: str, answer: Any) -> None:
+    """Let Python answer, also in inference mode, where a tensor of a GPU comes to the Python key first."""
+    for key in ("CompositeImplicitAutograd", "Python"):
+        _libraries[0].impl(name, answer, key)
 
 
 def _exchange(graph: Any, old: str, new: str) -> None:
