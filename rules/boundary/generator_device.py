@@ -15,13 +15,16 @@ from devfix.sdk import (
     call_method,
     device_text,
     expression,
+    is_bound,
     last_name,
+    move_to,
     remove_keyword,
     replace_device,
 )
 
 SAMPLERS = re.compile(r"torch[/\\\\]utils[/\\\\]data[/\\\\]")
 DRAWING = ("DataLoader", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "random_split")
+DRAWN_FOR = ("torch.multinomial", "torch.bernoulli", "torch.poisson")  # a tensor, on whose device they return another
 
 
 class GeneratorDevice(FailureRule):
@@ -58,9 +61,26 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
         yield from site.change_to(drawn, f"Draw on the generator's device and move to `{device}`")
     for made in _constructions(site, generator):
         for text in [device] if device else site.device_expressions():
+            if not is_bound(site.file, made, text):  # such as an argument of the method that draws
+                continue
             yield from site.replace(
                 {made: replace_device(made, text)}, f"Make the generator on `{text}`", Safety.LIKELY
             )
+    yield from _move_weights(site, generator)
+
+
+def _move_weights(site: CallSite, generator: cst.BaseExpression) -> Changes:
+    """Yield the change that draws for a tensor where somebody's generator is, and moves what was drawn back."""
+    given = site.argument("input", 0) if site.qualified_name in DRAWN_FOR else None
+    if given is None or not isinstance(generator, cst.Name | cst.Attribute):
+        return
+    own = f"{site.file.code(generator)}.device"
+    is_named = isinstance(given.value, cst.Name | cst.Attribute)
+    drawn = site.node.with_deep_changes(given, value=move_to(given.value, own))
+    for text in [f"{site.file.code(given.value)}.device"] if is_named else site.device_expressions():
+        yield from site.change_to(
+            move_to(drawn, text), f"Draw on the generator's device, `{own}`, and move to `{text}`"
+        )
 
 
 def _change_loaders(ctx: Context) -> Changes:
