@@ -31,10 +31,13 @@ class LeftOnAnotherGpu(OperandRule):
         every.sort(key=lambda each: not kept.isdisjoint(_names(each, site.frame)))
         for each in every:
             goal = _names(each.view_peer(), site.frame)
-            for name in _names(each, site.frame) if goal else ():
-                for node in site.occurrences(name)[:1]:
-                    moved = move_to(node, f"{goal[0]}.device")
-                    yield from site.replace({node: moved}, f"Send `{name}` after `{goal[0]}`")
+            named = [name for name in _names(each, site.frame) if site.occurrences(name)]
+            for name in named if goal else ():
+                node = site.occurrences(name)[0]
+                moved = move_to(node, f"{goal[0]}.device")
+                yield from site.replace({node: moved}, f"Send `{name}` after `{goal[0]}`")
+            unnamed = each.failing_site() if goal and not named else None  # the result of a call: `skips.pop()`
+            yield from unnamed.move_argument() if unnamed is not None else ()
 
 
 def _names(ctx: Context, frame: int | None) -> list[str]:

@@ -9,7 +9,7 @@ from mismatch_factory import after, main, meeting, place, use_site
 
 from devfix.model import Event, SourceLocation
 from devfix.sdk.fixes.call_result import move_assigned, move_at, occurrences
-from devfix.sdk.fixes.moves import move_result
+from devfix.sdk.fixes.moves import move_argument, move_result
 from devfix.source import File
 
 
@@ -231,3 +231,21 @@ def test_an_element_is_read_from_the_end() -> None:
 def test_elements_that_are_read_as_attributes(line: str, text: str, found: list[str]) -> None:
     file = main(f"{line}\n")
     assert [file.code(each) for each in occurrences(file, file.module, text)] == found
+
+
+@pytest.mark.parametrize(
+    ("failing", "expected"),
+    [
+        ("cat([x, xs.pop()], 1)", "cat([x, xs.pop().to(x.device)], 1)"),
+        ("cat([first(x), xs.pop()], 1)", "cat([first(x), xs.pop().to(x.device)], 1)"),
+        ("cat([*xs, xs.pop()], 1)", None),  # which element it is depends on the list
+        ("cat(join(x, xs.pop()), 1)", "cat(join(x, xs.pop()).to(x.device), 1)"),
+    ],
+)
+def test_an_element_of_a_written_list_that_has_no_name(failing: str, expected: str | None) -> None:
+    code = f"def f(x, xs):\n    return {failing}\n"
+    diagnosis, source = meeting(code, failing, "mask", argument="tensors[1]")
+    operands = tuple(replace(each, names=()) if each.device == "cpu" else each for each in diagnosis.failure.operands)
+    unnamed = replace(diagnosis, failure=replace(diagnosis.failure, operands=operands))
+    found = [after(each) for each in move_argument(unnamed, use_site(unnamed), source)]
+    assert found == ([code.replace(failing, expected)] if expected else [])

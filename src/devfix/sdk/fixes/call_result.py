@@ -146,9 +146,10 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
 def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, source: Sources) -> list[str]:
     """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
 
-    Where there is none, it is a property, which computes its result too, or an attribute by another name than the one
-    in scope: `Router.load` for `self.load`. Of an index it is the attribute that is indexed. A name stands for an
-    operand without one if what it holds now looks like it: another thread may have bound the name since.
+    In `cat([a, f(b)])` it is the element. Where there is none, it is a property, which computes its result too, or an
+    attribute by another name than the one in scope: `Router.load` for `self.load`. Of an index it is the attribute that
+    is indexed. A name stands for an operand without one if what it holds now looks like it: another thread may have
+    bound the name since.
     """
     if site.kind != "use" or site.place.column is None:
         return []
@@ -161,7 +162,7 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
     elif isinstance(root, cst.Subscript) and operand.argument == "self" and isinstance(root.value, cst.Attribute):
         return [file.code(root.value)]  # a class's constant, which has no name in the scope: `Binarize.levels[index]`
     elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
-        given = [each.value for each in root.args if not each.star]
+        given = _elements(root, operand.argument) or [each.value for each in root.args if not each.star]
         receiver = [root.func.value] if isinstance(root.func, cst.Attribute) else []
         found = [each for each in (*receiver, *given) if is_on_device(file, each)]
     calls = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
@@ -174,6 +175,16 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
         alike = {each.expression for each in site.scope if (each.kind, each.device, each.shape) == looks}
         called += [each for each in found if file.code(each) in alike]
     return [file.code(called[0])] if len(called) == 1 else []
+
+
+def _elements(call: cst.Call, argument: str) -> list[cst.BaseExpression]:
+    """Return the element of a written list that is an argument: `rows.pop()` of `cat([x, rows.pop()])`; else none."""
+    number, listed = re.fullmatch(r"\w+\[(\d+)\]", argument), call.args[0].value if call.args else None
+    if number is None or not isinstance(listed, cst.List | cst.Tuple):
+        return []
+    if any(isinstance(each, cst.StarredElement) for each in listed.elements):
+        return []
+    return [each.value for each in listed.elements[int(number[1]) :][:1]]
 
 
 def _is_property(file: File, node: cst.Attribute, source: Sources) -> bool:
