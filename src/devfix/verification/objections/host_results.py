@@ -22,6 +22,7 @@ _OF_MODULE = r"self\.[\w.]+\.device|next\(self\.parameters\(\)\)\.device"  # not
 _SHARING = frozenset({"from_numpy", "as_tensor", "asarray", "frombuffer"})
 _NUMBERS = frozenset({"size", "dim", "numel", "item", "tolist"})
 _TO_HOST = frozenset({"cpu", "to", "tolist", "item"})
+_JOINS = frozenset({"torch.cat", "torch.concat", "torch.hstack", "torch.stack", "torch.vstack"})
 
 
 def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
@@ -55,8 +56,8 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
 def _of_caller(function: Function) -> set[str]:
     """Return the parameters of a function and what is sent to it, and the variables that are where they are.
 
-    Those of loops and comprehensions over them (`for at, part in parts`), and those that were moved or created there
-    (`part.device`).
+    Those of loops and comprehensions over them (`for at, part in parts`), those that were moved or created there
+    (`part.device`), and what is computed of them: `total = torch.stack(parts).sum(0)`.
     """
     given = {*parameters(function), *(each.arg for each in function.args.kwonlyargs)}
     for each in ast.walk(function):
@@ -64,12 +65,21 @@ def _of_caller(function: Function) -> set[str]:
             isinstance(of, ast.Name) and of.id in given for of in ast.walk(each.iter)
         ):
             given |= {to.id for to in ast.walk(each.target) if isinstance(to, ast.Name)}
-    for each in ast.walk(function):
-        if not isinstance(each, ast.Assign):
-            continue
-        if isinstance(each.value, ast.Yield) or any(_is_device_of(of, given) for of in ast.walk(each.value)):
+    assigned = (each for each in ast.walk(function) if isinstance(each, ast.Assign))
+    for each in sorted(assigned, key=lambda each: each.lineno):
+        is_there = isinstance(each.value, ast.Yield) or any(_is_device_of(of, given) for of in ast.walk(each.value))
+        if is_there or _is_computed_there(each.value, given):
             given |= {to.id for to in each.targets if isinstance(to, ast.Name)}
     return given
+
+
+def _is_computed_there(value: ast.expr, names: set[str]) -> bool:
+    """Return whether an expression is computed from a tensor of some names, or joins such tensors in one."""
+    if isinstance(value, ast.Call) and value.args and ast.unparse(value.func) in _JOINS:
+        parts = value.args[0]
+        elements = parts.elts if isinstance(parts, ast.List | ast.Tuple) else [getattr(parts, "elt", parts)]
+        return any(_is_computed_there(each, names) for each in elements)
+    return any(_is_computed_from(value, name) for name in names)
 
 
 def _meets(function: Function, node: ast.AST | None, device: str) -> bool:
