@@ -14,9 +14,11 @@ from devfix.sdk import (
     File,
     Site,
     assigned_targets,
+    creates_on_default_device,
     has_device_name,
     is_indexed_beside,
     is_move,
+    keep_device,
     last_name,
     match,
     method_call_on,
@@ -87,6 +89,21 @@ class FactoryWithoutDevice(CreationRule):
             yield from site.move_result()
         if not ctx.is_held:
             yield from pass_device_to_creator(ctx, site)
+            yield from _keep_device(ctx, site)
+
+
+def _keep_device(ctx: Context, site: Site) -> Changes:
+    """Yield changes that give the object whose method created the tensor a device, where it is constructed."""
+    file, function, holder = site.file, site.function, site.file.class_of(site.node)
+    constructor = ctx.repository.method(Definition(file, holder), "__init__") if holder is not None else None
+    if function is None or constructor is None:
+        return
+    factories = [each for each in file.own_nodes(function, cst.Call) if creates_on_default_device(file, each)]
+    for other, call in islice(ctx.repository.callers(constructor), MOST) if site.call() in factories else ():
+        made = ctx.call_of(other, call)
+        for device in made.device_expressions()[:1] if made is not None else ():
+            title = f"Create the tensors of `{function.name.value}` on `{device}`, which the object is given"
+            yield from keep_device(ctx.repository, Definition(file, function), call, device, factories, title)
 
 
 def _move_drawn(ctx: Context) -> Changes:

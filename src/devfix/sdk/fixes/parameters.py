@@ -70,12 +70,13 @@ def add_device_parameter(
     title: str,
     safety: Safety = Safety.SAFE,
     moved: Sequence[cst.Call] = (),
+    inside: Mapping[cst.CSTNode, cst.CSTNode] | None = None,
 ) -> Iterator[Change]:
     """Yield a change by which a function creates tensors on a device that the call `ran` passes; other calls pass none.
 
     `factories` are the calls in the function that create them, and `moved` those whose results are moved, since they
-    would draw other numbers there. Yields nothing if the function knows a `device` already,
-    takes `**` arguments, which may have one, or if the call is not known to be one of its own.
+    would draw other numbers there; `inside` replaces other nodes of its file. Yields nothing if the function knows a
+    `device` already, takes `**` arguments, which may have one, or if the call is not known to be one of its own.
 
     >>> forward = ctx.repository.definition("main.Model.forward")
     >>> file, ran = next(ctx.repository.callers(forward))
@@ -86,17 +87,17 @@ def add_device_parameter(
             positions = torch.arange(x.shape[1], device=device)
     """
     node = function.node
-    if not isinstance(node, cst.FunctionDef) or not factories or node.params.star_kwarg is not None:
+    if not isinstance(node, cst.FunctionDef) or not (factories or inside) or node.params.star_kwarg is not None:
         return
     known = parameters(node)
     if any("device" in each for each in known) or function.file.find(node, "device"):
         return
     if not any(call is ran for _, call in repository.callers(function)):
         return
-    inside: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
-    inside |= {each: move_to(each, "device") for each in moved}
+    edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
+    edits |= {each: move_to(each, "device") for each in moved}
     passed = partial(_passed_by, ran, device)
-    yield from add_parameter(repository, function, "device", passed, "None", title, safety, inside)
+    yield from add_parameter(repository, function, "device", passed, "None", title, safety, edits | dict(inside or {}))
 
 
 def _passed_by(ran: cst.Call, device: str, _: File, call: cst.Call) -> str:

@@ -14,6 +14,7 @@ from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, Function, as_function, called_name, functions
 from devfix.verification.objections.introduced import Introduced, class_of
+from devfix.verification.objections.members import is_given_or_none
 from devfix.verification.objections.stored_devices import device_of
 from devfix.verification.objections.value_kinds import parameters
 
@@ -37,7 +38,9 @@ def of_host_results(what: Introduced, failure: Failure, code: Code) -> Iterator[
     given = _of_caller(function)
     if device.removeprefix("next(").split(".")[0].split("[")[0] in given or _meets(function, what.node, device):
         return
-    of_module = bool(what.owner) and re.fullmatch(_OF_MODULE, device) is not None
+    tree = code.tree(what.path) if what.owner else None
+    is_own = tree is not None and is_given_or_none(device, what.owner, tree)
+    of_module = bool(what.owner) and (is_own or re.fullmatch(_OF_MODULE, device) is not None)
     family = code.family(what.owner) if of_module or function.name == "__init__" else frozenset[str]()
     for name, is_property in _results(what, function, code):
         for path, tree in code.trees(f".{name}", f"{name}("):

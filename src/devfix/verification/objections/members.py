@@ -14,6 +14,7 @@ from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import MODULE_NAMES
 from devfix.verification.objections.code import Code, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
+from devfix.verification.objections.value_kinds import Function, defaults
 
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
 _CONTAINERS = ("ParameterDict", "ParameterList", "ModuleDict", "ModuleList")
@@ -121,3 +122,14 @@ def registers(owner: str, target: str, code: Code) -> bool:
         if around == owner and isinstance(node, ast.Assign) and holder in map(ast.unparse, node.targets)
     )
     return holder.startswith("self.") and (not bracket or any(each in _CONTAINERS for each in made))
+
+
+def is_given_or_none(attribute: str, owner: str, tree: ast.Module) -> bool:
+    """Return whether an attribute is what the constructor of a class is given, which is None by default."""
+    for holder, _, node in functions(tree):
+        if holder == owner and isinstance(node, Function) and node.name == "__init__":
+            absent = {name for name, value in defaults(node).items() if ast.unparse(value) == "None"}
+            assigned = (each for each in ast.walk(node) if isinstance(each, ast.Assign))
+            values = [each.value for each in assigned if attribute in map(ast.unparse, each.targets)]
+            return bool(values) and all(ast.unparse(each) in absent for each in values)
+    return False

@@ -74,14 +74,16 @@ def of_parameter(name: str, function: Function) -> Kind:
     annotation = annotation_of(name, function)
     if annotation:
         return "tensor" if "Tensor" in annotation else "other" if _NO_TENSORS.search(annotation) else "unknown"
-    arguments = function.args
-    plain = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(zip([each.arg for each in plain[::-1]], arguments.defaults[::-1], strict=False))
-    defaults |= {
-        each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
-    }
-    default = kind_of(defaults.get(name))
+    default = kind_of(defaults(function).get(name))
     return default if default == "other" else "unknown"
+
+
+def defaults(function: Function) -> dict[str, ast.expr]:
+    """Return the default values of a function's parameters, by name."""
+    plain = [*function.args.posonlyargs, *function.args.args]
+    found = dict(zip([each.arg for each in plain[::-1]], function.args.defaults[::-1], strict=False))
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return found | {each.arg: value for each, value in named if value}
 
 
 def annotation_of(name: str, function: Function) -> str:
