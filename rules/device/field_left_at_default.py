@@ -60,7 +60,7 @@ def _constructions(ctx: Context) -> Iterator[tuple[CallSite, str]]:
 
 def _position(holder: cst.FunctionDef | cst.ClassDef, name: str) -> int | None:
     """Return which argument of a data class a field is; None if it has no default, or the class is none."""
-    if not any(last_name(_called(each.decorator)) == "dataclass" for each in holder.decorators):
+    if not any(_decorator_name(each) == "dataclass" for each in holder.decorators):
         return None
     statements = holder.body.body if isinstance(holder.body, cst.IndentedBlock) else ()
     lines = [each for line in statements if isinstance(line, cst.SimpleStatementLine) for each in line.body]
@@ -71,5 +71,6 @@ def _position(holder: cst.FunctionDef | cst.ClassDef, name: str) -> int | None:
     return names.index(name)
 
 
-def _called(decorator: cst.BaseExpression) -> cst.BaseExpression:
-    return decorator.func if isinstance(decorator, cst.Call) else decorator
+def _decorator_name(decorator: cst.Decorator) -> str:
+    node = decorator.decorator
+    return last_name(node.func if isinstance(node, cst.Call) else node)

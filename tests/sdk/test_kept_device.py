@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix.rule_testing.fixtures import sources_of
-from devfix.sdk.fixes.kept_device import keep_device
+from devfix.sdk.fixes.parameters import keep_device
 from devfix.source.queries.repository import Repository
 
 SEARCH = """import torch

@@ -24,9 +24,8 @@ from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_d
 from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has_device_name
 from devfix.sdk.fixes.followed_devices import find_followed
 from devfix.sdk.fixes.instances import is_of, passed_in
-from devfix.sdk.fixes.kept_device import keep_device
 from devfix.sdk.fixes.moves import is_written_to
-from devfix.sdk.fixes.parameters import add_parameter
+from devfix.sdk.fixes.parameters import add_parameter, keep_device
 from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.rules.families import (
     CreationRule,

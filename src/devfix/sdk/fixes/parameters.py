@@ -1,4 +1,4 @@
-"""Add a parameter to a function, and pass it wherever the function is called."""
+"""Add a parameter to a function, and pass it wherever the function is called; of a constructor, keep it too."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from devfix.source.edits.expressions import add_keyword, argument, expression, m
 from devfix.source.queries.reading import parameters
 from devfix.source.queries.repository import Definition, Repository
 
+PLAIN = ("object", "abc.ABC", "typing.Generic", "typing.Protocol")
 Passed = str | Callable[[File, cst.Call], str]
 
 
@@ -98,6 +99,57 @@ def add_device_parameter(
     edits |= {each: move_to(each, "device") for each in moved}
     passed = partial(_passed_by, ran, device)
     yield from add_parameter(repository, function, "device", passed, "None", title, safety, edits | dict(inside or {}))
+
+
+def keep_device(
+    repository: Repository, method: Definition, ran: cst.Call, device: str, factories: Sequence[cst.Call], title: str
+) -> Iterator[Change]:
+    """Yield a change that gives an object a `device` where `ran` constructs it, on which a method creates tensors.
+
+    Other calls pass none. Yields nothing for a module, whose parameters tell the device, or if the class or one
+    that derives from it knows a device already, or constructs its objects without this constructor.
+
+    >>> forward = ctx.repository.definition("main.Model.forward")
+    >>> file, ran = next(ctx.repository.callers(forward))
+    >>> list(keep_device(ctx.repository, forward, ran, '"cuda"', [], "Keep it"))
+    []
+    """
+    holder = method.holder
+    constructor = repository.method(holder, "__init__") if holder is not None else None
+    if holder is None or constructor is None or not _may_keep(repository, holder, constructor, method):
+        return
+    body = constructor.node.body
+    assert isinstance(body, cst.IndentedBlock)
+    kept = body.with_changes(body=[*body.body, cst.parse_statement("self.device = device")])
+    inside: Mapping[cst.CSTNode, cst.CSTNode] = {body: kept} | {
+        each: add_keyword(each, "device", "self.device") for each in factories
+    }
+    yield from add_device_parameter(repository, constructor, ran, device, [], title, inside=inside)
+
+
+def _may_keep(repository: Repository, holder: Definition, constructor: Definition, method: Definition) -> bool:
+    """Return whether objects of a plain class may get one more attribute, in a constructor that all of them run."""
+    bases, below = repository.mro(holder), repository.subclasses(holder)
+    family = [*(each for each in bases if isinstance(each, Definition)), *below]
+    is_plain = all(isinstance(each, Definition) or each in PLAIN for each in bases)
+    is_own = constructor.holder is not None and constructor.holder.is_same(holder)
+    node, body = method.node, constructor.node.body
+    if not (is_plain and is_own and isinstance(node, cst.FunctionDef) and isinstance(body, cst.IndentedBlock)):
+        return False
+    if node is constructor.node or parameters(node)[:1] != ["self"]:
+        return False
+    if not all(_runs(repository, each, constructor) for each in below):
+        return False
+    return not any(
+        each.node.decorators or any(each.file.find(each.node, name) for name in ("self.device", "device", "__slots__"))
+        for each in family
+    )
+
+
+def _runs(repository: Repository, holder: Definition, constructor: Definition) -> bool:
+    """Return whether a class's constructor is one, or calls that of its base class."""
+    own = repository.method(holder, "__init__")
+    return own is None or own.is_same(constructor) or bool(own.file.find(own.node, "super().__init__"))
 
 
 def _passed_by(ran: cst.Call, device: str, _: File, call: cst.Call) -> str:
