@@ -161,12 +161,14 @@ def _is_assigned(ctx: Context, place: SourceLocation, attribute: str) -> bool:
 
 
 def _find_devices(ctx: Context, place: SourceLocation, method: cst.FunctionDef) -> list[str]:
-    """Return the devices of the method's arguments, if what it keeps was created without one."""
-    site = ctx.site_at(place)
+    """Return the devices of the method's arguments, if what it keeps was created without one; else its module's."""
+    site, module = ctx.site_at(place), binding_at(ctx.failure, place, "self")
     if site is None or ctx.is_intentional:
         return []
-    texts = site.device_expressions()
-    return [each for each in texts if each.endswith("device") and each.partition(".")[0] in parameters(method)[1:]]
+    texts = [each for each in site.device_expressions() if each.endswith("device")]
+    given = [each for each in texts if each.partition(".")[0] in parameters(method)[1:]]
+    is_module = module is not None and module.kind == "module"
+    return given or [each for each in texts if is_module and each.removeprefix("next(").startswith("self.")]
 
 
 def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> dict[cst.CSTNode, cst.CSTNode]:

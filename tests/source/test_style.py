@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import libcst as cst
 import pytest
 from mismatch_factory import main
 
@@ -57,3 +58,15 @@ def test_what_the_file_places_tensors_by_is_its_habit(code: str, expected: float
 )
 def test_an_attribute_that_the_file_never_reads_may_be_another_class_s_own(text: str, is_unknown: bool) -> None:
     assert is_undeclared_attribute(main("class A:\n    def f(self):\n        return self.head\n"), text) is is_unknown
+
+
+@pytest.mark.parametrize(
+    ("bases", "is_unknown"),
+    [("", True), ("(abc.ABC)", True), ("(Generic[T])", True), ("(nn.Module)", False), ("(Attends)", False)],
+)
+def test_an_attribute_of_a_mixin_is_one_that_it_mentions_itself(bases: str, is_unknown: bool) -> None:
+    code = "    def f(self):\n        return 1\n\nclass A(M):\n    def g(self):\n        self.head\n"
+    file = main(f"class M{bases}:\n{code}")
+    node = next(iter(file.within(file.module, cst.Integer)))
+    assert is_undeclared_attribute(file, "self.head.weight.device", node) is is_unknown
+    assert not is_undeclared_attribute(file, "self.head.weight.device")

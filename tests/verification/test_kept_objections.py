@@ -46,6 +46,20 @@ def test_what_a_module_computes_once(decorator: str, expected: str) -> None:
     assert strengths(text.replace("(torch.nn.Module)", ""), change, {}) == weak  # which nobody moves
 
 
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [("self.mask is None", ["weak"]), ("self.mask is None or self.mask.device != self.linear.weight.device", [])],
+)
+def test_what_a_module_keeps_on_the_device_that_it_had_then(test: str, expected: list[str]) -> None:
+    text = HEAD + f"    def ramp(self):\n        if {test}:\n            self.mask = torch.arange(4)\n"
+    change = ("torch.arange(4)", "torch.arange(4, device=self.linear.weight.device)")
+    assert strengths(text, change, {}) == expected
+    mixin = text.replace("(torch.nn.Module)", "") + "\n\nclass Whole(Net, torch.nn.Module):\n    pass\n"
+    assert strengths(mixin, change, {}) == expected
+    registered = text.replace("(4, 4)\n\n", '(4, 4)\n        self.register_buffer("mask", None)\n\n')
+    assert strengths(registered, change, {}) == []  # which a move of the module takes along
+
+
 def test_a_descriptor_that_keeps_results() -> None:
     lazy = (
         "class lazy:\n    def __init__(self, make):\n        self.make = make\n\n"

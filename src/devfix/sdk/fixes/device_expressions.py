@@ -99,7 +99,8 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
         optional |= attribute is not None and may_be_left_none(file, node, attribute[0])
         optional |= is_left_by_loop(file, node, root)
         is_unread = file.binds_anywhere(root) and not is_local(function, root) and not knows(file, function, root)
-        is_weak = is_undeclared_attribute(file, text) or (attribute is not None and is_moved_late(file, attribute[0]))
+        is_weak = is_undeclared_attribute(file, text, node)
+        is_weak |= attribute is not None and is_moved_late(file, attribute[0])
         unread = (UNUSED + SCRIPT) * is_unread  # `x` where `self.x` is read
         return OPTIONAL * optional + UNUSED * is_weak + unread + GIVEN * _is_of_given(file, node, text)
     if not text.isidentifier() or knows(file, function, text):

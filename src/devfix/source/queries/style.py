@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-from devfix.source import File
+import libcst as cst
 
+from devfix.source import File
+from devfix.source.text import last_name
+
+PLAIN_BASES = ("object", "ABC", "Generic", "Protocol")
 ELEMENT = re.compile(r"\[(-?\d+)\]")
 
 
@@ -29,15 +33,22 @@ def style_bonus(file: File, text: str) -> float:
     return 1.5 if uses else 0.0
 
 
-def is_undeclared_attribute(file: File, text: str) -> bool:
+def is_undeclared_attribute(file: File, text: str, node: cst.CSTNode | None = None) -> bool:
     """Return whether an expression is an attribute of `self` that the file never mentions: subclasses may lack it.
+
+    In a class around `node` that derives from nothing, a mixin, the class itself has to mention it.
 
     >>> file = File("m.py", b"class Base:\\n    def run(self, x):\\n        return self.head(x)\\n")
     >>> [is_undeclared_attribute(file, text) for text in ("self.head.weight.device", "self.encoder.weight.device")]
     [False, True]
     """
     found = re.match(r"self\.\w+\b", text)
-    return found is not None and not re.search(rf"\b{re.escape(found[0])}\b", file.text)
+    owner = file.class_of(node) if node is not None else None
+    bases = [each.value for each in owner.bases] if owner is not None else []
+    names = [last_name(each.value if isinstance(each, cst.Subscript) else each) for each in bases]
+    is_mixin = owner is not None and all(each in PLAIN_BASES for each in names)
+    known = file.code(owner) if owner is not None and is_mixin else file.text
+    return found is not None and not re.search(rf"\b{re.escape(found[0])}\b", known)
 
 
 def is_ambiguous(file: File, text: str) -> bool:
