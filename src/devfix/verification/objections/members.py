@@ -124,6 +124,18 @@ def registers(owner: str, target: str, code: Code) -> bool:
     return holder.startswith("self.") and (not bracket or any(each in _CONTAINERS for each in made))
 
 
+def registers_buffer(owner: str, target: str, code: Code) -> bool:
+    """Return whether a class registers an attribute as a buffer, which a move of its module takes along."""
+    holder, _, name = target.rpartition(".")
+    family = code.family(owner) | code.ancestors(owner) if holder == "self" else frozenset()
+    return any(
+        around in family and called_name(node) == "register_buffer" and f"'{name}'" in map(ast.unparse, node.args[:1])
+        for _, tree in code.trees("register_buffer")
+        for around, _, node in functions(tree)
+        if isinstance(node, ast.Call)
+    )
+
+
 def is_given_or_none(attribute: str, owner: str, tree: ast.Module) -> bool:
     """Return whether an attribute is what the constructor of a class is given, which is None by default."""
     for holder, _, node in functions(tree):

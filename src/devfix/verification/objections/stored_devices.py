@@ -11,7 +11,7 @@ from devfix.model import DeviceType, Failure, is_on_gpu
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
-from devfix.verification.objections.members import registers
+from devfix.verification.objections.members import registers, registers_buffer
 from devfix.verification.objections.value_kinds import Function, parameters
 
 
@@ -41,7 +41,7 @@ def of_stored_values(what: Introduced, failure: Failure, code: Code) -> Iterator
             yield Objection("strong", f"{problem}, also for arguments on other devices")
             return
     stored = _stored_by(function, what.node)
-    if stored is None or (name == "self" and not is_moved) or _is_buffer(stored.target, what.owner, code):
+    if stored is None or (name == "self" and not is_moved) or registers_buffer(what.owner, stored.target, code):
         return
     if stored.target == what.root and not re.search(r"\bis None\b|\bnot in\b|\bnot hasattr\b", stored.test):
         return  # what is kept is moved, in each call: `if self.mask is not None: self.mask = self.mask.to(device)`
@@ -102,18 +102,6 @@ def _constructs(node: ast.AST | None) -> bool:
 def _is_module_class(name: str, code: Code) -> bool:
     """Return whether a class is one of modules: by what it derives from, or as the mixin of one that does."""
     return any(each.endswith("Module") for derived in code.family(name) for each in code.ancestors(derived))
-
-
-def _is_buffer(target: str, owner: str, code: Code) -> bool:
-    """Return whether a class registers an attribute as a buffer, which a move of its module takes along."""
-    holder, _, name = target.rpartition(".")
-    family = code.family(owner) | code.ancestors(owner) if holder == "self" else frozenset()
-    return any(
-        around in family and called_name(node) == "register_buffer" and f"'{name}'" in map(ast.unparse, node.args[:1])
-        for _, tree in code.trees("register_buffer")
-        for around, _, node in functions(tree)
-        if isinstance(node, ast.Call)
-    )
 
 
 def _keys(target: ast.expr, function: Function) -> list[str]:
