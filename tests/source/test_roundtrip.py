@@ -68,7 +68,8 @@ def check(path: str, data: bytes, choose: random.Random, edits: int = 3) -> str:
     assert file.module.bytes == data and file.edit(file.module) is None
     if len(data) > LARGEST:
         return ""
-    calls = [node for node in file.within(file.module) if isinstance(node, cst.Call)]
+    # The span of a call leaves out its own parentheses, around which an edit may write: `(f(x)).to(d)`.
+    calls = [node for node in file.within(file.module) if isinstance(node, cst.Call) and not node.lpar]
     for call in choose.sample(calls, min(edits, len(calls))):
         start, stop = file._spans[call]
         text = file.module.code.encode("utf-8")
