@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from ..simulation.accelerators import kinds
 from ..simulation.patching import replace, undo_with
+from ..simulation.tensors.suspended_trace import suspend_trace
 from . import devices, left
 from .whose import Whose, kind_of, nearest
 
@@ -141,26 +142,12 @@ def _to_target(module: Any) -> None:
     """
     whole = module if devices.target().index == 0 else torch.nn.ModuleList([module])
     try:
-        with _pause_tracing():
+        with suspend_trace():  # the author's move is not in the graph that `torch.jit.trace` records
             whole.to(devices.target())
     except Exception as error:
         with contextlib.suppress(Exception):  # it takes no attributes
             setattr(error, MOVES_MODULE, True)
         raise
-
-
-@contextlib.contextmanager
-def _pause_tracing() -> Iterator[None]:
-    """Keep what is done here out of the graph that `torch.jit.trace` records, which its author's move is not in."""
-    tracing = torch._C._get_tracing_state()
-    if tracing is None:
-        yield
-        return
-    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        torch._C._set_tracing_state(tracing)  # type: ignore[attr-defined]
 
 
 def _call(original: Any) -> Any:

@@ -13,8 +13,8 @@ from devfix.source import File
 from devfix.source.edits.expressions import add_keyword, argument, expression, move_to
 from devfix.source.queries.reading import parameters
 from devfix.source.queries.repository import Definition, Repository
+from devfix.source.queries.style import PLAIN_BASES
 
-PLAIN = ("object", "abc.ABC", "typing.Generic", "typing.Protocol")
 Passed = str | Callable[[File, cst.Call], str]
 
 
@@ -131,7 +131,7 @@ def _may_keep(repository: Repository, holder: Definition, constructor: Definitio
     """Return whether objects of a plain class may get one more attribute, in a constructor that all of them run."""
     bases, below = repository.mro(holder), repository.subclasses(holder)
     family = [*(each for each in bases if isinstance(each, Definition)), *below]
-    is_plain = all(isinstance(each, Definition) or each in PLAIN for each in bases)
+    is_plain = all(isinstance(each, Definition) or each.rpartition(".")[2] in PLAIN_BASES for each in bases)
     is_own = constructor.holder is not None and constructor.holder.is_same(holder)
     node, body = method.node, constructor.node.body
     if not (is_plain and is_own and isinstance(node, cst.FunctionDef) and isinstance(body, cst.IndentedBlock)):

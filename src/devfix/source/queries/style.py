@@ -9,7 +9,7 @@ import libcst as cst
 from devfix.source import File
 from devfix.source.text import last_name
 
-PLAIN_BASES = ("object", "ABC", "Generic", "Protocol")
+PLAIN_BASES = ("object", "ABC", "Generic", "Protocol")  # which give a class no attributes
 ELEMENT = re.compile(r"\[(-?\d+)\]")
 
 
