@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from ...provenance import records
 from ...simulation import hooks
 from ...simulation.accelerators import messages
-from ...simulation.patches.compilation.scripting import running
+from ...simulation.patches.compilation.scripting import script_calls
 from ...simulation.patching import undo_with, wrap
 from .. import boundaries, constants, creations, devices, words
 from ..given import Given
@@ -91,7 +91,7 @@ def _note_meeting(args: Any, kwargs: Any) -> None:
     whose = nearest(frame, past=Whose.PROBE)
     values = tree_leaves((args, kwargs))
     fails = False
-    if whose == Whose.TEST and not running.depth:
+    if whose == Whose.TEST and not script_calls.depth:
         # A backward pass that test code starts puts together what the forward pass of the code under test has saved.
         fails = torch._C._current_graph_task_id() == -1 and look(values)
     elif whose == Whose.CODE:

@@ -145,29 +145,29 @@ def _prepare(function: Any) -> None:
         change(graph)
 
 
-class _Running(threading.local):
+class _Depth(threading.local):
     """The number of calls of compiled functions that run now: no frame of Python tells whose operators are theirs."""
 
     depth = 0
 
 
-running = _Running()
+script_calls = _Depth()
 
 
-def _running(original: Any) -> Any:
+def _count_call(original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _ready.get(id(self)) is not self:
             _prepare(self)
             _ready[id(self)] = self
         dispatch.latest.text = ""
-        running.depth += 1
+        script_calls.depth += 1
         try:
             return original(self, *args, **kwargs)
         except RuntimeError as error:
             _complete(error)
             raise
         finally:
-            running.depth -= 1
+            script_calls.depth -= 1
 
     return __call__
 
@@ -238,7 +238,7 @@ def _saving(original: Any) -> Any:
 def install() -> None:
     """Patch the calls of scripts, what is read of their graphs, and how functions are saved."""
     for kind in _KINDS:
-        wrap(kind, "__call__", _running)
+        wrap(kind, "__call__", _count_call)
         wrap(kind, "graph_for", _change_graph_back)
         for name in _READ:
             if own := vars(kind).get(name):
