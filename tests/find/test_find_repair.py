@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from cli_programs import repair
 from git_repositories import git
 from searches import FINDS, find, searched_repository
 from wheels import without_devfix
 
 pytestmark = pytest.mark.slow
+
+OWN = ("git", "libcst", "msgspec", "typer")  # what devfix needs, and neither torch nor pytest
 
 
 @pytest.mark.parametrize("branches", ["one", "each"])
@@ -40,7 +43,7 @@ def test_each_cause_has_its_commits(tmp_path: Path, branches: str) -> None:
 
 def test_an_interpreter_without_devfix(tmp_path: Path) -> None:
     """That of most projects: devfix is installed elsewhere, and gives pytest its plugin in the repairs as well."""
-    python = without_devfix(tmp_path / "environment")
+    python = without_devfix(tmp_path / "environment", OWN)
     root = searched_repository(tmp_path, a_shifted=FINDS)
     (found,) = find(root, "--repair", "--no-silent", "--python", str(python))["findings"]
     assert found["fix"]["verdict"] == "verified" and "device=x.device" in found["fix"]["diff"], found["fix"]
@@ -55,3 +58,15 @@ def test_why_a_finding_is_not_repaired(tmp_path: Path) -> None:
     git(root, "commit", "--quiet", "--all", "--message", "Run text")
     (found,) = find(root, "--repair", "--no-silent")["findings"]
     assert not found["fix"]["branch"] and found["fix"]["reason"].startswith(("no rule proposed a fix", "1 candidate"))
+
+
+def test_a_lifted_test_is_repaired_in_what_it_calls(tmp_path: Path) -> None:
+    """Its own tensors stand for what users pass: the test is not told to pass a device on."""
+    test = FINDS.replace("shifted(torch.ones(2))", "x = torch.ones(2)\n    shifted(x)")
+    root = searched_repository(tmp_path, a_shifted=test)
+    library = "import torch\n\ndef shifted(x, device=None):\n    return x + torch.ones(len(x), device=device)\n"
+    (root / "library.py").write_text(library)
+    git(root, "commit", "--quiet", "--all", "--message", "Take a device")
+    done = repair(root, "--no-test", "--dry-run", "--format", "json", run="pytest --lift tests/test_a_shifted.py")
+    (fix,) = json.loads(done.stdout)["fixes"]
+    assert [each["path"] for each in fix["edits"]] == ["library.py"]

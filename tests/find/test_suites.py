@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.discovery.test_files import is_test_file
 from devfix.errors import UserError
 from devfix.find.find import shares
-from devfix.find.suites import Suite, SuiteKind, is_test_file, may_keep_tensors, suites
+from devfix.find.suites import Suite, SuiteKind, may_keep_tensors, suites
 
 FILES = {
     "src/lib/one.py": b'"""\n>>> import torch\n"""\n',

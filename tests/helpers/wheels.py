@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import venv
+from collections.abc import Collection
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,14 +22,16 @@ def tracked(folder: Path) -> Path:
     return folder
 
 
-def without_devfix(folder: Path) -> Path:
-    """Make an environment that borrows this one's packages but devfix, and return its interpreter."""
+def without_devfix(folder: Path, lacking: Collection[str] = ()) -> Path:
+    """Make an environment that borrows this one's packages but devfix and those `lacking`; return its interpreter."""
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     (ours,) = {path for path in map(Path, sys.path) if path.name == "site-packages" and (path / "libcst").is_dir()}
     (theirs,) = folder.glob("lib/python*/site-packages")
     for package in ours.iterdir():  # all but devfix: an editable one would stand in for what is tested
-        if "devfix" not in package.name and package.name != "__pycache__" and package.suffix != ".pth":
+        if "devfix" in package.name or package.name == "__pycache__" or package.suffix == ".pth":
+            continue
+        if package.name.partition("-")[0].lower() not in lacking:
             (theirs / package.name).symlink_to(package)
     return python
 

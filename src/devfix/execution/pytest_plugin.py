@@ -10,9 +10,14 @@ from pathlib import Path
 from devfix.process import child_environment, run
 
 _ASK = "from importlib.metadata import entry_points; print(len(entry_points(group='pytest11', name='devfix-gpus')))"
+MARKED, HELD = (
+    "marked",
+    "held",
+)  # orders to the plugin, which diagnoses nothing: whether a test's marks change its world
 _NAME = "devfix.pytest_gpus.plugin"
 _PLUGINS = "PYTEST_PLUGINS"  # pytest's own variable: it reaches a pytest that a shell or tox starts, too
 _OPTION = re.compile(r"(?:^|\s)--(?:lift|gpus|devfix-)")
+_LIFT = re.compile(r"(?:^|\s)--lift")
 
 
 def needs_plugin(command: Sequence[str]) -> bool:
@@ -22,6 +27,15 @@ def needs_plugin(command: Sequence[str]) -> bool:
     (True, False)
     """
     return any("pytest" in word for word in command) and any(_OPTION.search(word) for word in command)
+
+
+def lifts_tests(command: Sequence[str]) -> bool:
+    """Return whether a command runs tests lifted: what they create stands for what users pass on a GPU.
+
+    >>> lifts_tests(["python", "-m", "pytest", "--lift"]), lifts_tests(["python", "-m", "pytest", "--gpus", "2"])
+    (True, False)
+    """
+    return needs_plugin(command) and any(_LIFT.search(word) for word in command)
 
 
 def plugin_folder(python: Path, scratch: Path) -> Path | None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer, forked_words
 from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_command, probe_config
-from devfix.execution.pytest_plugin import with_plugin
+from devfix.execution.pytest_plugin import MARKED, with_plugin
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.standstill import StandstillWatch
@@ -97,7 +97,7 @@ class TracedRunner:
         device_map: bool = False,
         reach: CountRequest = NO_COUNTS,
         calls: bool = False,
-        tests: str = "",
+        tests: str = MARKED,
         seed: int | None = None,
         totals: bool = True,
         ahead: Speculation | None = None,
@@ -106,7 +106,8 @@ class TracedRunner:
 
         `overlay` is a folder whose packages come before those that are installed. What operators do at
         `reach` is counted in `Run.visits`. `calls` records the calls on the failure's stack; `tests` is the option of
-        devfix's pytest plugin (docs/reference/trace-format.md). `seed` is for generators without a seed of the program.
+        devfix's pytest plugin (docs/reference/trace-format.md), which diagnoses nothing: the interpreter may lack what
+        devfix needs for that. `seed` is for generators without a seed of the program.
         Without `totals` what operators compute is not summed, which takes less time. A run `ahead` waits for others,
         and may be cancelled: it then raises CancelledError, or is ended and says nothing of the program.
         """

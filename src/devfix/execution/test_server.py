@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 
 from devfix.execution.prefork import PreforkServer
-from devfix.execution.pytest_plugin import import_folder
+from devfix.execution.pytest_plugin import HELD, MARKED, import_folder
 from devfix.execution.pytest_runner import LAUNCHER, launcher, preparation
 from devfix.execution.runner import TracedRunner
 from devfix.execution.slots import Speculation
@@ -67,7 +67,7 @@ class TestServer:
         inner = [word.removeprefix(f"{below}/") if below else word for word in words]
         observer = self.observer().running(LAUNCHER, *inner, timeout=TIMEOUT)
         everything = {**dict(files), launched: launcher()}
-        tests = "held" if held else "marked"
+        tests = HELD if held else MARKED
         return observer.run(world, everything, fresh=False, overlay=self.overlay, tests=tests, ahead=ahead)
 
     def _prepare(self, observer: TracedRunner) -> PreforkServer | None:

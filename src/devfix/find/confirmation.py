@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from devfix.discovery.test_files import is_in_test
 from devfix.execution.slots import Speculation
 from devfix.find.causes import HANDLED, confirm_cause, confirmed_silent
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause
 from devfix.find.results import Served, SilentFinding
-from devfix.find.suites import Suite, is_in_test
+from devfix.find.suites import Suite
 from devfix.model import Diagnosis, Failure, World
 
 ALONE = 300.0  # seconds for one test in a fresh process

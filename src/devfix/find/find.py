@@ -10,6 +10,7 @@ from pathlib import Path
 
 from devfix.config import read_config
 from devfix.discovery import examine, interpreter
+from devfix.discovery.test_files import is_test_file
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.pytest_plugin import plugin_folder
@@ -19,7 +20,7 @@ from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
 from devfix.find.search import Search, worlds_for
-from devfix.find.suites import Suite, is_test_file, may_keep_tensors, suites
+from devfix.find.suites import Suite, may_keep_tensors, suites
 from devfix.model import DeviceType, SilentKind, Target
 from devfix.notes import Notes
 from devfix.process import can_protect, default_limits

@@ -21,7 +21,6 @@ from devfix.process.tempdirs import temporary_folder
 from devfix.trace import read_all
 
 HANDLED = "handled"  # the folder in which the plugin writes what was caught
-MARKED = "marked"  # the plugin diagnoses nothing itself
 USAGE, NONE_COLLECTED = 4, 5  # pytest's exit codes
 _LOOK = 0.5  # seconds between two looks at what is written
 Shown = Callable[[str, TestResults], None]
@@ -155,7 +154,7 @@ class SuiteRunner:
             )
 
     def _run(self, runner: TracedRunner, world: World, interrupt: Speculation | None, fresh: bool) -> Run:
-        run = runner.run(world, tests=MARKED, totals=False, ahead=interrupt, fresh=fresh)
+        run = runner.run(world, totals=False, ahead=interrupt, fresh=fresh)
         with self._lock:
             self.processor += run.processor
         return run

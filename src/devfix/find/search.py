@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from devfix.discovery.test_files import is_in_test
 from devfix.find.causes import (
     Seen,
     cause_of,
@@ -26,7 +27,7 @@ from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
 from devfix.find.passes import NONE_COLLECTED, PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
-from devfix.find.suites import Suite, SuiteKind, is_in_test
+from devfix.find.suites import Suite, SuiteKind
 from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, World
 from devfix.notes import Notes
 from devfix.progress import StepTimes

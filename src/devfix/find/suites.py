@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePosixPath
 
+from devfix.discovery.test_files import SCRIPTS, TEST, TEST_FOLDER, is_test_file
 from devfix.errors import UserError
-from devfix.model import SourceLocation
 
-_TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test)\.py$")
-# As pytest's plugin has it (pytest_gpus/lifted/test_code.py), which also knows the suite's configuration.
-_TEST_FOLDER = re.compile(
-    r"^testing/|(^|[-_./])(tests?|testsuites?|unittests?|integrationtests?)([-_.][^/]*)?/", re.IGNORECASE
-)
 _DEFINES_TESTS = re.compile(rb"^class \w+\([^)]*TestCase\):|^(class Test\w*|def test_\w+)\b", re.MULTILINE)
 _PROMPT, _TORCH = b">>> ", b"torch"
 _KEEPS = re.compile(
@@ -24,7 +19,6 @@ _KEEPS = re.compile(
     rb"except (?:KeyError|AttributeError)|"  # of what is kept in a dictionary, or as an attribute
     rb"^(?:\w+(?:\s*:[^=\n]+)?|def [^\n]*)\s*=\s*(?:\{\}|\[\]|(?:\w+\.)?\w*(?:dict|dictionary|list)\()"
 )
-_SCRIPTS = re.compile(r"examples?/")
 _ACTING = (ast.Expr, ast.If, ast.For, ast.While, ast.With, ast.Try)  # statements of a script, beside assignments
 
 
@@ -80,10 +74,10 @@ def suites(
     places = _places(tracked, select) or ([below] if below else [])
     files = sorted(path for path in tracked if not places or any(_is_below(path, place) for place in places))
     found = []
-    if tests := [path for path in files if _TEST.search(path)]:
+    if tests := [path for path in files if TEST.search(path)]:
         holding = [place for place in places if any(_is_below(path, place) for path in tests)]
         found.append(Suite(SuiteKind.tests, tuple(holding)))
-    elif unusual := [path for path in files if _TEST_FOLDER.search(path) and _has_tests(path, content)]:
+    elif unusual := [path for path in files if TEST_FOLDER.search(path) and _has_tests(path, content)]:
         found.append(Suite(SuiteKind.tests, tuple(unusual)))  # pytest collects any file that is named to it
     examples = [path for path in files if _has_examples(path, content)]
     if examples:
@@ -124,17 +118,6 @@ def _is_below(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place}/")
 
 
-def is_test_file(path: str) -> bool:
-    """Return whether a file is test code, by its name and those of its folders; a doctest is, and a script."""
-    is_named = _TEST.search(path) or _TEST_FOLDER.search(path) or path.rpartition("/")[2] == "conftest.py"
-    return bool(is_named) or path.startswith("<doctest ") or _SCRIPTS.match(path) is not None
-
-
-def is_in_test(place: SourceLocation) -> bool:
-    """Return whether a place is in test code."""
-    return is_test_file(place.path)
-
-
 def may_keep_tensors(tracked: Sequence[str], content: Callable[[str], bytes]) -> bool:
     """Return whether the code under test has modules, or seems to keep something else from one call to the next."""
     paths = (path for path in tracked if path.endswith(".py") and not is_test_file(path))
@@ -152,7 +135,7 @@ def _has_examples(path: str, content: Callable[[str], bytes]) -> bool:
 
 def _is_script(path: str, content: Callable[[str], bytes]) -> bool:
     """Return whether a file in `examples/` does something when it is run, and has to do with torch."""
-    if not _SCRIPTS.match(path) or not path.endswith(".py") or _TEST.search(path):
+    if not SCRIPTS.match(path) or not path.endswith(".py") or TEST.search(path):
         return False
     if PurePosixPath(path).name in ("__init__.py", "conftest.py", "setup.py") or _TORCH not in (text := content(path)):
         return False

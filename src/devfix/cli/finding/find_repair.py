@@ -12,7 +12,6 @@ from pathlib import Path
 from devfix import pipeline
 from devfix.cli.repairing.taking import Branches
 from devfix.find import Cause, FindReport
-from devfix.find.suites import is_test_file
 from devfix.model import Report, WorldChoice
 from devfix.notes import Notes
 from devfix.report.find_types import CauseFixRecord
@@ -54,7 +53,6 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
     if report.interrupted:
         return done
     repository = Repository.open(Path(report.root))
-    tests = tuple(sorted(path for path in repository.tracked_paths() if is_test_file(path)))
     causes = [cause for cause in report.causes if cause.confirmed]
     tip, kept = report.commit, ""
     for number, cause in enumerate(causes, 1):
@@ -71,7 +69,6 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
                 gpus=1 if cause.is_seen_on_one else 2,
                 python=plan.python,
                 rules=plan.rules,
-                exclude=tests,
                 commit=tip,
             ),
         )

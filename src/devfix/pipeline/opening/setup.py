@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -18,10 +18,11 @@ from devfix.discovery import (
     is_of_notebook,
     runnable,
 )
+from devfix.discovery.test_files import is_test_file
 from devfix.errors import UserError
 from devfix.execution import TracedRunner
 from devfix.execution.prefork import PreforkServer, can_fork
-from devfix.execution.pytest_plugin import needs_plugin, plugin_folder
+from devfix.execution.pytest_plugin import lifts_tests, needs_plugin, plugin_folder
 from devfix.execution.slots import Slots
 from devfix.execution.test_server import TestServer
 from devfix.model import DeviceType, Request, Target, Until, World, WorldChoice
@@ -74,7 +75,7 @@ def open_session(
         world=world,
         timeout=options.timeout_in(config),
         subfolder=repository.subfolder,
-        exclude=(*options.exclude, *config.exclude),
+        exclude=(*options.exclude, *config.exclude, *_find_lifted(commands[0].words, tracked)),
         until=options.until,
     )
     with (
@@ -118,6 +119,11 @@ def _find_claimed(repository: Repository, session: Session) -> tuple[DeviceType,
             where = f"{each.path}:{each.line} says that {each.device.value} is supported"
             session.notes.add(f'{where}: fixes are run there too, unless the configuration has "devices"')
     return tuple(found)
+
+
+def _find_lifted(command: Sequence[str], tracked: Iterable[str]) -> list[str]:
+    """Return the files of test code where a command runs them lifted: what is at fault is what they call."""
+    return sorted(path for path in tracked if is_test_file(path)) if lifts_tests(command) else []
 
 
 def _jobs(until: Until | None, sandboxed: bool) -> int:
