@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -13,9 +14,11 @@ from rule_packs import write_rule
 from verifier_cases import FIRST, HOME, SOURCE, make_run, patch
 
 import devfix
-from devfix.model import Edit, Failure, Fix, Frame, Repair, Report, SourceLocation, Verdict
+from devfix.model import Edit, Failure, Fix, Frame, Patch, Repair, Report, SourceLocation, Verdict
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.searching.attempt import Attempt
+from devfix.pipeline.searching.companions import with_companion
+from devfix.pipeline.searching.redundant import number_of_parts, patches_with_less
 from devfix.pipeline.searching.search import Search
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.edit_map import touches
@@ -123,3 +126,36 @@ def test_only_a_later_fix_that_edits_what_the_first_failure_ran_through_is_tried
     failed = replace(FIRST, frames=(Frame(SourceLocation("n.py", 1, "f", owned=True)),))
     assert [touches(failed, [edit]) for edit in edits] == [True, False]
     assert not touches(FIRST, edits)
+
+
+def lines(before: str, after: str, title: str = "Move `a` to `device`", parts: tuple[Patch, ...] = ()) -> Patch:
+    edit = Edit("n.py", 1, before.encode(), after.encode())
+    return replace(patch(SOURCE), title=title, edits=(edit,), parts=parts)
+
+
+def after_each(patches: list[Patch]) -> list[str]:
+    failed = replace(FIRST, frames=(Frame(SourceLocation("n.py", 5, "f", owned=True)),))
+    return [each.edits[0].after.decode() for each in patches_with_less(patches, failed)]
+
+
+def test_two_later_fixes_together_may_make_the_first_needless() -> None:
+    """Neither of them does alone: `u` and `v` follow `mu` and `nu`, which are created elsewhere later."""
+    chain = ["mu\nnu\nc\nd\nu v\n", "mu\nnu\nc\nd\nU V\n", "MU\nnu\nc\nd\nU V\n", "MU\nNU\nc\nd\nU V\n"]
+    patches = [lines(*pair) for pair in pairwise(chain)]
+    assert after_each(patches) == ["MU\nNU\nc\nd\nu v\n"]
+    others = [replace(each, edits=(replace(each.edits[0], path="other.py"),)) for each in patches[1:]]
+    assert after_each([patches[0], *others]) == []
+
+
+def test_a_part_that_a_later_fix_makes_needless() -> None:
+    """The table was moved where `t` met it; a later fix moves each table in the function that reads them."""
+    start, moved, both = "gather\nb\ntable\nd\nt\n", "gather\nb\ntable\nd\nT\n", "gather\nb\nTABLE\nd\nT\n"
+    one, other = lines(start, moved), lines(moved, both)
+    joined = with_companion(one, other)
+    assert joined.parts == (one, other) and number_of_parts([joined, one]) == 3
+    later = lines(both, "GATHER\nb\nTABLE\nd\nT\n")
+    assert after_each([joined, later]) == [
+        "gather\nb\nTABLE\nd\nt\n",  # without the first part
+        "GATHER\nb\nTABLE\nd\nt\n",
+        "GATHER\nb\ntable\nd\nT\n",  # without the second
+    ]

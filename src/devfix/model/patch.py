@@ -88,7 +88,8 @@ class Patch:
     """A candidate: edits that belong together, the reason, and how safe they are.
 
     `joint`: it also moves other tensors than the one that failed. `recomputes`: its lines compute at each use what was
-    computed once.
+    computed once. `parts`: the patches of which it was made, each of which starts from the files that the one before
+    leads to; none if a rule proposed it as it is.
     """
 
     rule: str
@@ -99,6 +100,7 @@ class Patch:
     rank: tuple[int, ...] = ()
     joint: bool = False
     recomputes: bool = False
+    parts: tuple[Patch, ...] = ()
 
 
 @dataclass(frozen=True)

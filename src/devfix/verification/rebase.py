@@ -19,7 +19,7 @@ def rebase(patch: Patch, earlier: Sequence[Edit]) -> Patch | None:
         if moved is None:
             return None
         edits.append(moved)
-    return replace(patch, edits=tuple(edits))
+    return replace(patch, edits=tuple(edits), parts=())
 
 
 def _without(before: Edit, edit: Edit) -> Edit | None:
@@ -46,6 +46,11 @@ def _line_before(edit: Edit, start: int, stop: int) -> int | None:
         if tag == "equal" and new_from <= start and stop <= new_to:
             return old_from + start - new_from
     return None
+
+
+def parts_with(patch: Patch, later: Patch) -> tuple[Patch, ...]:
+    """Return the parts of a patch that does what `patch` does and then `later`."""
+    return (*(patch.parts or (patch,)), *(later.parts or (later,)))
 
 
 def merge_edits(first: Iterable[Edit], later: Iterable[Edit]) -> tuple[Edit, ...]:

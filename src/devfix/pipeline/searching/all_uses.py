@@ -9,7 +9,7 @@ from itertools import islice
 from devfix.model import Patch
 from devfix.verification.candidate import CandidateResult, diversify
 from devfix.verification.edit_map import is_created_in_edits, location_before
-from devfix.verification.rebase import merge_edits, rebase
+from devfix.verification.rebase import merge_edits, parts_with, rebase
 
 USES = 6  # uses of one tensor that one change fixes
 TRIES = 2  # candidates tried at each use
@@ -94,4 +94,4 @@ def _goes_on(candidate: CandidateResult, before: CandidateResult | None) -> bool
 def with_later(patch: Patch, later: Patch) -> Patch:
     """Return both patches as one; `later` starts from the files that `patch` leads to."""
     title = patch.title if patch.title.endswith(EVERYWHERE) else f"{patch.title}{EVERYWHERE}"
-    return replace(patch, title=title, edits=merge_edits(patch.edits, later.edits))
+    return replace(patch, title=title, edits=merge_edits(patch.edits, later.edits), parts=parts_with(patch, later))

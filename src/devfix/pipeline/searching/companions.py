@@ -12,7 +12,7 @@ from devfix.pipeline.searching.combine import joined_title
 from devfix.sdk.trace.operands import target_device
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.edit_map import has_same_root_cause
-from devfix.verification.rebase import merge_edits
+from devfix.verification.rebase import merge_edits, parts_with
 
 STEPS = 6  # tensors that one change moves with the first
 TRIES = 2  # candidates tried for each of them
@@ -68,6 +68,8 @@ def with_companion(patch: Patch, later: Patch) -> Patch:
         safety=max(patch.safety, later.safety, key=lambda each: each.risk),
         edits=merge_edits(patch.edits, later.edits),
         joint=False,
+        recomputes=patch.recomputes or later.recomputes,
+        parts=parts_with(patch, later),
     )
 
 

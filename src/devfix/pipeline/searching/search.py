@@ -15,11 +15,10 @@ from devfix.pipeline.searching.attempt import Attempt, AttemptBuilder
 from devfix.pipeline.searching.choices import Choice
 from devfix.pipeline.searching.hanging import explain_hang, limit_idle_runs
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
+from devfix.pipeline.searching.redundant import number_of_parts, patches_with_less
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
-from devfix.verification.edit_map import touches
 from devfix.verification.other_commands.endings import describe_other_end, ends_as
-from devfix.verification.rebase import rebase
 
 CPU = World("cpu")
 WITHOUT_GPU = ("no-device", "deserialize", "invalid-ordinal")
@@ -175,18 +174,17 @@ class Search:
         return confirmed if confirmed.verdict.outcome == candidate.verdict.outcome else None
 
     def _drop_redundant_fixes(self, attempt: Attempt, mark: int, files: dict[str, bytes], before: Run) -> Run:
-        """Try each later fix in place of the one at `mark`, which may have become redundant.
+        """Try later fixes in place of the one at `mark`, which may have become redundant.
 
-        Returns the last run with fewer fixes if they lead as far as all did, otherwise the run `before`.
+        Returns the last run with fewer parts if they lead as far as all did, otherwise the run `before`.
         """
         if before.outcome is Outcome.FAILED:
             return before
         known, changed = self.repairs[mark:], self.session.files
-        fixes = [each.fix for each in known if each.fix]
-        for number in range(1, len(fixes)):
-            patch = rebase(fixes[number].patch, [edit for fix in fixes[:number] for edit in fix.patch.edits])
-            if patch is None or self._simplifications_left == 0 or not touches(known[0].failure, patch.edits):
-                continue
+        patches = [each.fix.patch for each in known if each.fix]
+        for patch in patches_with_less(patches, known[0].failure):
+            if self._simplifications_left == 0:
+                break
             self._simplifications_left -= 1
             self._restore_files(files)
             candidate = attempt.attempt(patch)
@@ -196,8 +194,9 @@ class Search:
                 self.repairs[mark:] = [attempt.summarize(candidate)]
                 self._restore_files(dict(candidate.files))
                 final = self._repair_from(candidate.run)
+                now = number_of_parts([each.fix.patch for each in self.repairs[mark:] if each.fix])
                 # A flaky failure is skipped and does not count as stuck, so the outcomes of the runs are compared.
-                if final.outcome is before.outcome and sum(bool(each.fix) for each in self.repairs[mark:]) < len(fixes):
+                if final.outcome is before.outcome and now < number_of_parts(patches):
                     return final
             self.is_stuck, self.repairs[mark:] = False, known
             self._restore_files(changed)
