@@ -12,6 +12,7 @@ from devfix.notebooks.notebook import is_notebook, settle_cells
 from devfix.source.parsed_module import Node, ParsedModule
 from devfix.source.replacement import Replacement
 from devfix.source.text import check_syntax, first_difference, last_name, normalize
+from devfix.source.wrapping import wrap_long_lines
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 LOOPS = (cst.For, cst.While)
@@ -164,6 +165,7 @@ class File(ParsedModule):
             if is_notebook(self.path):
                 after = settle_cells(self.data, after)
             check_syntax(self.path, after)
+            after = wrap_long_lines(self.data, after)
         except (SyntaxError, ValueError):
             return None
         return Edit(self.path, first_difference(self.data, after), self.data, after)
