@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from mismatch_factory import after, meeting, place, tensor, use_site
 
-from devfix.model import Diagnosis, NameRef, SourceLocation
+from devfix.model import Diagnosis, NameRef, ScopeVariable, SourceLocation
 from devfix.sdk import Change, FixSite, Sources
 from devfix.sdk.fixes.container import move_container, move_list
 from devfix.sdk.fixes.factories import add_device_argument
@@ -134,3 +134,24 @@ def test_what_a_dictionary_without_a_name_holds_is_moved_in_the_call(call: str, 
     found = [after(each) for each in move_container(replace(diagnosis, failure=failure), site, source)]
     expected = ["tokens(x).to(x.device)", "{key: value.to(x.device) for key, value in tokens(x).items()}"]
     assert found == [code.replace("tokens(x)", each) for each in expected] * moved
+
+
+@pytest.mark.parametrize(
+    ("imported", "asked"), [("import torch\n", "isinstance(value, torch.Tensor)"), ("", 'hasattr(value, "to")')]
+)
+def test_what_a_list_of_dictionaries_holds_is_moved_first(imported: str, asked: str) -> None:
+    code = f"{imported}def f(x, data):\n    for targets in data:\n        net(x, targets)\n"
+    line = imported.count("\n") + 3
+    each = f"{line}: targets = [{{key: value.to(x.device)MIXED for key, value in each.items()}} for each in targets]"
+    names = 'targets[0]["boxes"]', 'targets[1]["boxes"]'
+    assert lines(code, "net(x, targets)", *names)[0] == each.replace("MIXED", "")
+    diagnosis, source = meeting(code, "net(x, targets)")
+    site = use_site(diagnosis, *names)
+    mixed = [ScopeVariable(f"targets[{number}]", "container", "", "dict") for number in range(2)]
+    made = next(move_container(diagnosis, replace(site, scope=(*site.scope, *mixed)), source))
+    assert f"value.to(x.device) if {asked} else value for key, value in each.items()" in after(made)
+
+
+def test_a_dictionary_beside_a_list_of_dictionaries_is_moved_as_before() -> None:
+    code = "def f(x):\n    batch = tokens(x)\n    return g(batch)\n"
+    assert lines(code, "g(batch)", 'batch["a"]', 'batch[0]["a"]') == moves("batch", line=3)

@@ -15,6 +15,7 @@ from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assignments, parameters
 
 GATHERERS = ("cat", "stack", "concat", "hstack", "vstack")
@@ -23,6 +24,8 @@ KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
 
 def move_container(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move all values of a dictionary, before the call that takes `**batch` or `batch`.
+
+    The values of a list of dictionaries are moved there too.
 
     >>> list(move_container(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -45,7 +48,7 @@ def move_container(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iter
             statement = outside_loops(file, root, name, anchor)
             if statement is None:
                 continue
-            for line in _lines(file, name, anchor):
+            for line in _listed_lines(site, file, name, anchor) or _lines(file, name, anchor):
                 found = change(file, insert_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
                 if found:
                     yield found
@@ -68,6 +71,18 @@ def _move_unnamed(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CST
             found = change(file, module, f"Move what `{made}` holds to `{anchor}`")
             if found:
                 yield found
+
+
+def _listed_lines(site: FixSite, file: File, name: str, anchor: str) -> list[str]:
+    """Return the move of what a list of dictionaries holds, such as a detector's targets; nothing for another value."""
+    listed = re.compile(rf"{re.escape(name)}\[\d+\]")
+    if not all(listed.match(text) for text in site.expressions if text.startswith(f"{name}[")):
+        return []
+    kinds = {each.kind for each in site.scope if listed.fullmatch(each.expression)}
+    tensor = imported_name(file, "torch.Tensor")
+    asked = f"isinstance(value, {tensor})" if tensor else 'hasattr(value, "to")'
+    moved = f"value.to({anchor})" + (f" if {asked} else value" if "container" in kinds else "")
+    return [f"{name} = [{{key: {moved} for key, value in each.items()}} for each in {name}]"]
 
 
 def _lines(file: File, name: str, anchor: str) -> list[str]:
