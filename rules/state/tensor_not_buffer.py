@@ -1,6 +1,6 @@
 """A module keeps a tensor as a plain attribute, which `.to()` does not move."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
@@ -14,6 +14,7 @@ from devfix.sdk import (
     ScopeVariable,
     Sources,
     StoredAttribute,
+    argument,
     assigned_targets,
     assignments,
     classes_called,
@@ -23,11 +24,14 @@ from devfix.sdk import (
     expression,
     imported_name,
     insert_after,
+    is_move,
+    is_no_tensor,
     join_changes,
     last_name,
     match,
+    may_be_a_number,
     move_to,
-    parameter_nodes,
+    parameters,
     register_as_buffer,
     register_parts,
     register_set,
@@ -39,11 +43,6 @@ from devfix.sdk import (
 
 Assignment = cst.Assign | cst.AnnAssign
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
-# What is no tensor; a method that is named `float` casts one.
-NO_BUFFERS = (
-    *("True", "False", "float($$$)", "int($$$)", "bool($$$)", "str($$$)", "len($$$)", "array($$$)"),
-    *("$_.item($$$)", "$_.tolist($$$)", "$_.numpy($$$)", "$_.array($$$)"),
-)
 PARAMETERS = ("Parameter($$$)", "$_.Parameter($$$)")  # registers itself, also in the place of a buffer
 QUERIES = ("hasattr", "getattr", "delattr")
 
@@ -117,14 +116,42 @@ def _register(ctx: Context, found: StoredAttribute, file: File, assigned: list[A
     if trained:
         yield from rewrite(file, trained, f"Make `self.{name}` a parameter", Safety.LIKELY)
         return
-    calls = [(each, register_as_buffer(file, each)) for each in assigned if not _may_be_a_number(file, each)]
+    calls = [
+        (each, register_as_buffer(file, each)) for each in assigned if not may_be_a_number(file, each, ctx.sources)
+    ]
     edits: dict[cst.CSTNode, cst.CSTNode] = {each: cst.Expr(call) for each, call in calls if call is not None}
     if len(edits) < len(assigned):
         return
     if found.module is not None and ctx.is_never_moved(found.module):
         yield from _register_and_move(ctx, found.module, file, edits, name)
+    elif replaced := [*_replaced_in_use(ctx, found, file)]:
+        for device, moved in replaced:
+            title = f"Register `self.{name}` as a buffer, and move what replaces it to `{device}`"
+            yield from rewrite(file, {**edits, **moved}, title)
     else:
         yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
+
+
+def _replaced_in_use(
+    ctx: Context, found: StoredAttribute, file: File
+) -> Iterator[tuple[str, dict[cst.CSTNode, cst.CSTNode]]]:
+    """Yield devices of what the running method was given, and edits that move there what it assigns to the attribute.
+
+    A method that replaces a table by a longer one computes it on the host again.
+    """
+    site = ctx.site_of(found.frame)
+    if site is None or site.function is None or site.file.path != file.path or _in_constructor(site.file, site.node):
+        return
+    given = (each for each in site.device_expressions() if each.partition(".")[0] in parameters(site.function)[1:])
+    for device in given:
+        values = [each.value for each in assignments(site.file, f"self.{found.attribute}", site.function)]
+        edits: dict[cst.CSTNode, cst.CSTNode] = {
+            each: move_to(each, device)
+            for each in values
+            if isinstance(each, cst.Call) and not is_move(each) and argument(each, "device") is None
+        }
+        if edits:
+            yield device, edits
 
 
 def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -255,30 +282,13 @@ def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bo
     """
     for file in sources.containing(f".{name} =", f".{name}: "):
         for node in file.within(file.module):
-            if isinstance(node, Assignment) and _is_another_kind(node.value):
+            if isinstance(node, Assignment) and is_no_tensor(node.value):
                 targets = [each for each in assigned_targets(node) if isinstance(each, cst.Attribute)]
                 owners = {file.code(each.value) for each in targets if each.attr.value == name}
                 around = file.class_of(node)
                 if owners - {"self"} or (owners and around is not None and around.name.value in holders):
                     return True
     return False
-
-
-def _is_another_kind(value: cst.BaseExpression | None) -> bool:
-    """Return whether a value is neither a tensor nor None: a number, a string."""
-    if isinstance(value, cst.UnaryOperation):
-        value = value.expression
-    return isinstance(value, cst.BaseNumber | cst.BaseString) or match(value, *NO_BUFFERS) is not None
-
-
-def _may_be_a_number(file: File, assignment: Assignment) -> bool:
-    """Return whether the value is a parameter with a default and no tensor annotation: a buffer rejects numbers."""
-    function, value = file.function_of(assignment), assignment.value
-    if function is None or not isinstance(value, cst.Name):
-        return False
-    optional = (each for each in parameter_nodes(function) if each.default is not None)
-    given = (each.annotation for each in optional if each.name.value == value.value)
-    return any(each is None or "Tensor" not in file.code(each.annotation) for each in given)
 
 
 def _in_constructor(file: File, node: cst.CSTNode) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from objection_cases import LIST, MODULES, found, strengths
+from objection_cases import BUFFER, LIST, MODULES, NET, found, strengths
 
 IMPORT = "import torch\nfrom net import Net\nnet = Net()\n"
 APART = "[p for each in net.scale for p in each.parameters()]"
@@ -75,3 +75,20 @@ def test_code_that_stays_right(text: str) -> None:
 
 def test_code_of_the_constructor_that_every_run_executes() -> None:
     assert found(LIST.replace("\n    def forward", "        self.apply(print)\n\n    def forward"), MODULES) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["self.scale = self.build(8).to(device)"], []),
+        (["self.scale = self.load(8)"], ["weak"]),
+        (["scale = self.scale", "scale = F.normalize(scale, dim=0)", "self.scale = scale"], []),
+        (["scale = self.scale", "scale = load(scale)", "self.scale = scale"], ["weak"]),
+        (["scale = self.scale", "scale = 0.5", "self.scale = scale"], ["strong"]),
+    ],
+)
+def test_what_a_method_computes_as_the_constructor_does(lines: list[str], expected: list[str]) -> None:
+    text = NET.replace("torch.ones(4)", "self.build(4)")
+    change = BUFFER[0].replace("torch.ones(4)", "self.build(4)"), BUFFER[1].replace("torch.ones(4)", "self.build(4)")
+    method = "".join(f"\n        {each}" for each in lines)
+    assert strengths(f"{text}\n    def step(self, device):{method}\n", change) == expected

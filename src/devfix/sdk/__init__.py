@@ -49,6 +49,7 @@ from devfix.sdk.trace.returns import class_of, methods_called, return_values
 from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread, on_device, scope_of
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, code, last_name
+from devfix.source.edits.buffer_values import is_no_tensor, may_be_a_number
 from devfix.source.edits.buffers import register_as_buffer, register_parts, register_set
 from devfix.source.edits.device_arguments import (
     device_argument,
@@ -183,6 +184,7 @@ __all__ = [
     "is_local",
     "is_loop_variable",
     "is_move",
+    "is_no_tensor",
     "is_of",
     "is_passed_in",
     "is_selected_from",
@@ -200,6 +202,7 @@ __all__ = [
     "loads_strictly",
     "loop_event",
     "match",
+    "may_be_a_number",
     "method_call_on",
     "methods_called",
     "module_container",

@@ -36,7 +36,7 @@ def of_buffers(what: Introduced, failure: Failure, code: Code) -> Iterator[Objec
         return
     family = code.family(what.owner) if what.owner else frozenset[str]()
     dtype = _dtype(what.name, failure)
-    yield from _assignments(what.name, family, code)
+    yield from _assignments(what.name, family, code, what.node)
     yield from _members(what, family, code)
     if not dtype or dtype in ("torch.float32", "torch.float64", "torch.float16", "torch.bfloat16", "torch.complex64"):
         yield from _casts(what, failure, code, containing(family, code))
@@ -97,11 +97,23 @@ def _is_of_tensors(value: ast.expr, path: str, owner: str, function: Function | 
     return bool(passed) and set(passed) == {"tensor"}
 
 
-def _assignments(name: str, family: frozenset[str], code: Code, constructed: bool = False) -> Iterator[Objection]:
+def _is_made_alike(value: ast.expr, first: ast.expr | None) -> bool:
+    """Return whether calls of one function compute two values, of which one may be moved: `build(8).to(device)`."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("to", "cuda"):
+        value = value.func.value
+    is_called = isinstance(value, ast.Call) and isinstance(first, ast.Call)
+    return is_called and ast.unparse(value.func) == ast.unparse(first.func)  # type: ignore[attr-defined, union-attr]
+
+
+def _assignments(
+    name: str, family: frozenset[str], code: Code, call: ast.AST | None = None, constructed: bool = False
+) -> Iterator[Objection]:
     """Yield assignments of values that are not tensors, directly or passed by callers: a buffer rejects them.
 
-    The constructor's are left out unless asked for: there a buffer is registered instead.
+    The constructor's are left out unless asked for: there a buffer is registered instead, by `call`. What is
+    computed by the function that the first value came from is of its kind.
     """
+    first = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
     for path, tree in code.trees(name):
         made = instances(tree, family)
         for owner, function, node in functions(tree):
@@ -112,7 +124,9 @@ def _assignments(name: str, family: frozenset[str], code: Code, constructed: boo
                     continue
                 value = with_passed_values(value, path, owner, function, code)
                 kind = kind_of(value, function)
-                if kind == "unknown" and _is_of_tensors(value, path, owner, function, code):
+                if kind == "unknown" and (
+                    _is_of_tensors(value, path, owner, function, code) or _is_made_alike(value, first)
+                ):
                     continue
                 if kind not in ("other", "unknown") or (
                     kind == "unknown" and receiver != "self" and receiver not in made

@@ -48,13 +48,15 @@ def _of_call(node: ast.Call, function: Function | None, depth: int) -> Kind:
     root = ast.unparse(func).split(".")[0]
     if func.attr in _LEAVES or root in ("np", "numpy", "math", "random", "json"):
         return "other"
-    if root == "torch":
+    if root in ("torch", "F"):
         return "unknown" if func.attr in ("device", "Size", "load", "compile") else "tensor"
     return "tensor" if kind_of(func.value, function, depth) == "tensor" else "unknown"
 
 
 def _of_name(name: str, function: Function, depth: int) -> Kind:
-    kinds = {kind_of(each.value, function, depth - 1) for each in ast.walk(function) if _gives(each, name)}
+    given = [each.value for each in ast.walk(function) if _gives(each, name)]
+    own = [each for each in given if each is None or ast.unparse(each) != f"self.{name}"]  # which is computed again
+    kinds = {kind_of(each, function, depth - 1) for each in own or given}
     if kinds:
         return kinds.pop() if len(kinds) == 1 else "unknown"
     return of_parameter(name, function)
