@@ -14,6 +14,7 @@ from devfix.sdk import (
     is_move,
     method_call_on,
     move_to,
+    rewrite,
 )
 
 
@@ -34,7 +35,10 @@ class HostConstant(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Changes:
-        """Go from the outermost frame inward."""
+        """Begin where a constructor keeps a cast of it for all uses; then go from the outermost frame inward."""
+        for site in ctx.sites("derived"):
+            if ctx.frame_of(site.place) is None:
+                yield from _kept_by_constructor(site)
         for site in ctx.sites("derived", "argument", "use"):
             if site.kind != "derived":
                 yield from _read_above(site)
@@ -42,6 +46,30 @@ class HostConstant(OperandRule):
                 yield from site.move_argument()
             elif ctx.frame_of(site.place) is not None:
                 yield from site.move_result()
+
+
+def _kept_by_constructor(site: Site) -> Changes:
+    """Yield changes that move the constant where a constructor casts it and keeps the result.
+
+    What the same statement casts alike goes there too: `self.table = Table(a.to(x.dtype), b.to(x.dtype))`.
+    """
+    file, node, line, function = site.file, site.node, site.line, site.function
+    if function is None or function.name.value != "__init__" or not is_move(node) or not isinstance(line, cst.Assign):
+        return
+    kept = file.code(line.targets[0].target)
+    given = [file.code(each.value) for each in node.args]
+    alike = [
+        each
+        for each in file.within(line, cst.Call)
+        if is_move(each) and [file.code(one.value) for one in each.args] == given
+    ]
+    for device in site.device_expressions() if kept.startswith("self.") else ():
+        if device.startswith(f"{kept}."):
+            continue
+        for calls in (alike, [node]) if len(alike) > 1 else ([node],):
+            edits = {each: move_to(each, device) for each in calls}
+            title = f"Move what `{kept}` keeps to `{device}`"
+            yield from rewrite(file, edits, title, joint=len(calls) > 1)
 
 
 def _read_above(site: Site) -> Changes:
