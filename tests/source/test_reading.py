@@ -6,7 +6,7 @@ import pytest
 from mismatch_factory import main
 
 from devfix.sdk import definition, reads_of
-from devfix.source.queries.reading import enclosing, is_given, is_read
+from devfix.source.queries.reading import assigned_values, enclosing, is_given, is_read
 
 NESTED = """class Model:
     def forward(self):
@@ -105,3 +105,21 @@ def test_where_a_name_is_read_and_where_it_is_given_a_value(code: str, read: boo
     file = main(f"{code}\n")
     (node,) = file.find(file.module, "mask")
     assert (is_read(file, node), is_given(file, node)) == (read, given)
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("self.a = 1", ["1"]),
+        ("self.b, self.a = 1, f(2)", ["f(2)"]),
+        ("[self.b, self.a] = (1, 2)", ["2"]),
+        ("self.a = self.b = 1", ["1"]),
+        ("self.b = (self.a, c) = 1, 2", ["1"]),
+        ("self.b, self.a = f()", []),
+        ("self.b, *self.a = 1, 2", []),
+        ("self.a, self.b = *c, 2", []),
+    ],
+)
+def test_what_is_assigned_also_beside_others(line: str, values: list[str]) -> None:
+    file = main(f"{line}\n")
+    assert [file.code(each) for each in assigned_values(file, "self.a")] == values

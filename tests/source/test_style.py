@@ -6,6 +6,7 @@ import libcst as cst
 import pytest
 from mismatch_factory import main
 
+from devfix.source.queries.reading import definition
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
 
@@ -50,6 +51,13 @@ def test_a_name_to_throw_away_and_an_element_that_the_file_does_not_read_say_not
 )
 def test_what_the_file_places_tensors_by_is_its_habit(code: str, expected: float) -> None:
     assert style_bonus(main(f"y = {code}\n"), "self.device") == expected
+
+
+def test_a_variable_of_another_function_is_no_habit() -> None:
+    file = main("def f(x, y):\n    return y.to(x.device)\n\n\ndef g(x, y):\n    return x, y\n")
+    rated = [style_bonus(file, "x.device", definition(file, name)) for name in "fg"]
+    assert rated == [1.5, 0.5]
+    assert [style_bonus(file, "z.device", definition(file, name)) for name in "fg"] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

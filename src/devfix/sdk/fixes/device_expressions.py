@@ -76,7 +76,7 @@ def _score(file: File, node: cst.CSTNode, text: str, is_property: bool) -> float
         return penalty
     name = re.escape(text.removesuffix(".device"))
     is_sized = re.search(rf"(?<![\w.]){name}\.(shape|size|dtype)\b|\blen\({name}\)", file.code(node)) is not None
-    return penalty - style_bonus(file, text) - SIZED * is_sized
+    return penalty - style_bonus(file, text, file.function_of(node)) - SIZED * is_sized
 
 
 def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:
@@ -128,7 +128,8 @@ def device_names(site: FixSite, file: File) -> list[str]:
 
 def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[float, str]]:
     frame = site.frame if site.frame is not None else frame_of(diagnosis.failure, site.place)
-    named = {held.expression for each in diagnosis.failure.operands for held in each.names if held.frame == frame}
+    held = [name for each in diagnosis.failure.operands for name in each.names if name.frame == frame]
+    named = {each.expression for each in held if each.relation != "storage"}  # such as the other rows of one tensor
     # With two GPUs, an unindexed "cuda" is one of them here and may be the other one elsewhere.
     two = wanted.startswith("cuda:") and any(
         each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
@@ -139,7 +140,7 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
         text = binding.expression
         if binding.kind in DEVICE_KINDS and means(binding, wanted) and not (two and binding.device == "cuda"):
             yield (0.0 if DEVICE_NAME.search(text) else 2.0) + 0.5 * attribute_depth(text), text
-        elif binding.kind == "tensor" and binding.device == wanted:
+        elif binding.kind == "tensor" and is_there(binding, wanted):
             # A weight nearly always exists; a bias, or the statistics of a normalization, may be None elsewhere.
             is_statistic = STATISTICS.search(text) is not None
             bias = 0.2 * bool(is_statistic or BIAS.search(text))
@@ -149,7 +150,7 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
             is_peer = two and text in named
             far = 0.2 * attribute_depth(text) + bias if is_peer else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
-        elif binding.kind == "module" and binding.device == wanted and _has_parameters(site, text):
+        elif binding.kind == "module" and is_there(binding, wanted) and _has_parameters(site, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
 
 
@@ -180,3 +181,8 @@ def _has_parameters(site: FixSite, module: str) -> bool:
 def means(binding: ScopeVariable, device: str) -> bool:
     """Return whether a device or string variable names `device`; an unindexed "cuda" is the current GPU."""
     return binding.device == device or (is_on_gpu(binding.device) and binding.device == device.partition(":")[0])
+
+
+def is_there(binding: ScopeVariable, device: str) -> bool:
+    """Return whether a variable is on a device, or on one of a kind: "cuda" is each GPU."""
+    return binding.device == device or (is_on_gpu(device) and binding.device.partition(":")[0] == device)

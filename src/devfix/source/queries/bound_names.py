@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import cast
 
 import libcst as cst
 
 from devfix.source import File, last_name
-from devfix.source.queries.reading import assignments, parameter_nodes, parameters
+from devfix.source.queries.reading import assigned_values, parameter_nodes, parameters
 
 COPIES = ("copy", "deepcopy")
 
@@ -214,8 +215,8 @@ def is_taken_over(file: File, node: cst.CSTNode, attribute: str) -> bool:
     [True, False]
     """
     holder = file.class_of(node)
-    for each in assignments(file, attribute, holder) if holder is not None else ():
-        function, value = file.function_of(each), each.value
+    for given in assigned_values(file, attribute, holder) if holder is not None else ():
+        function, value = file.function_of(given), cast("cst.BaseExpression | None", given)
         while isinstance(value, cst.Call):
             if last_name(value.func) in COPIES and value.args:
                 value = value.args[0].value

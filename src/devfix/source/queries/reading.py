@@ -78,13 +78,33 @@ def assignments(file: File, target: str, within: cst.CSTNode | None = None) -> l
 
 
 def assigned_values(file: File, target: str, within: cst.CSTNode | None = None) -> list[cst.BaseExpression]:
-    """Return what is assigned to a name or attribute, in source order; what counts is as in `assignments`.
+    """Return what is assigned to a name or attribute, in source order, also by `self.a, self.b = x, y`.
 
-    >>> file = File("m.py", b"def set(self):\\n    self.mask = make()\\n    self.mask: T = None\\n")
+    >>> file = File("m.py", b"def set(self, n):\\n    self.mask, self.n = make(), n\\n    self.mask: T = None\\n")
     >>> [file.code(each) for each in assigned_values(file, "self.mask")]
     ['make()', 'None']
     """
-    return [each.value for each in assignments(file, target, within) if each.value is not None]
+    wanted = normalize(target)
+    return [
+        value
+        for node in file.within(within or file.module)
+        if isinstance(node, cst.Assign | cst.AnnAssign) and node.value is not None
+        for each, value in _assigned_pairs(node, node.value)
+        if normalize(file.code(each)) == wanted
+    ]
+
+
+def _assigned_pairs(
+    node: cst.Assign | cst.AnnAssign, value: cst.BaseExpression
+) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Yield each target of an assignment with its value, and elements of a tuple with those of the value."""
+    for target in assigned_targets(node):
+        sides = target, value
+        parts = [side.elements if isinstance(side, cst.Tuple | cst.List) else () for side in sides]
+        is_starred = any(isinstance(each, cst.StarredElement) for part in parts for each in part)
+        if not is_starred and len(parts[0]) == len(parts[1]):
+            yield from ((one.value, other.value) for one, other in zip(*parts, strict=True))
+        yield target, value
 
 
 def assigned_targets(node: cst.CSTNode | None) -> list[cst.BaseExpression]:

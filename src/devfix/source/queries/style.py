@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from devfix.source import File
+from devfix.source.queries.bound_names import is_local
 from devfix.source.text import last_name
 
 PLAIN_BASES = ("object", "ABC", "Generic", "Protocol")  # which give a class no attributes
@@ -22,15 +23,23 @@ def attribute_depth(text: str) -> float:
     return text.count(".") + 3.0 * text.count("[")
 
 
-def style_bonus(file: File, text: str) -> float:
+def style_bonus(file: File, text: str, function: cst.FunctionDef | None = None) -> float:
     """Return the bonus of an expression by the file's style: 1.5 if the file already places tensors by it.
 
-    >>> file = File("m.py", b"x = x.to(self.device)\\n")
+    A local variable of a function that is not placed by there is another one in other functions: 0.5.
+
+    >>> file = File("m.py", b"def f(x):\\n    return g(x.to(self.device), y.to(x.device))\\ndef g(x, y): pass\\n")
     >>> style_bonus(file, "self.device"), style_bonus(file, "device")
     (1.5, 0.0)
+    >>> [style_bonus(file, "x.device", definition(file, name)) for name in ("f", "g")]
+    [1.5, 0.5]
     """
-    uses = re.findall(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b", file.text)
-    return 1.5 if uses else 0.0
+    uses = re.compile(r"(?:\.to\(|device\s*=\s*)" + re.escape(text) + r"\b")
+    if not uses.search(file.text):
+        return 0.0
+    name = text.partition(".")[0]
+    is_own = function is None or name in ("self", text) or not is_local(function, name)
+    return 1.5 if is_own or (function is not None and uses.search(file.code(function))) else 0.5
 
 
 def is_undeclared_attribute(file: File, text: str, node: cst.CSTNode | None = None) -> bool:
