@@ -18,7 +18,7 @@ from devfix.model import Edit, Failure, Fix, Frame, Patch, Repair, Report, Sourc
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.searching.attempt import Attempt
 from devfix.pipeline.searching.companions import with_companion
-from devfix.pipeline.searching.redundant import number_of_parts, patches_with_less
+from devfix.pipeline.searching.redundant import patches_with_less, sequences_with_less
 from devfix.pipeline.searching.search import Search
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.edit_map import touches
@@ -140,22 +140,30 @@ def after_each(patches: list[Patch]) -> list[str]:
 
 def test_two_later_fixes_together_may_make_the_first_needless() -> None:
     """Neither of them does alone: `u` and `v` follow `mu` and `nu`, which are created elsewhere later."""
-    chain = ["mu\nnu\nc\nd\nu v\n", "mu\nnu\nc\nd\nU V\n", "MU\nnu\nc\nd\nU V\n", "MU\nNU\nc\nd\nU V\n"]
+    chain = ["mu\nb\nc\nnu\nu v\n", "mu\nb\nc\nnu\nU V\n", "MU\nb\nc\nnu\nU V\n", "MU\nb\nc\nNU\nU V\n"]
     patches = [lines(*pair) for pair in pairwise(chain)]
-    assert after_each(patches) == ["MU\nNU\nc\nd\nu v\n"]
+    assert after_each(patches) == ["mu\nb\nc\nNU\nu v\n", "MU\nb\nc\nNU\nu v\n"]
     others = [replace(each, edits=(replace(each.edits[0], path="other.py"),)) for each in patches[1:]]
     assert after_each([patches[0], *others]) == []
 
 
-def test_a_part_that_a_later_fix_makes_needless() -> None:
+def test_a_fix_or_a_part_of_it_is_left_out_and_the_others_start_where_the_one_before_ends() -> None:
     """The table was moved where `t` met it; a later fix moves each table in the function that reads them."""
     start, moved, both = "gather\nb\ntable\nd\nt\n", "gather\nb\ntable\nd\nT\n", "gather\nb\nTABLE\nd\nT\n"
     one, other = lines(start, moved), lines(moved, both)
     joined = with_companion(one, other)
-    assert joined.parts == (one, other) and number_of_parts([joined, one]) == 3
+    assert joined.parts == (one, other)
     later = lines(both, "GATHER\nb\nTABLE\nd\nT\n")
-    assert after_each([joined, later]) == [
-        "gather\nb\nTABLE\nd\nt\n",  # without the first part
-        "GATHER\nb\nTABLE\nd\nt\n",
-        "GATHER\nb\ntable\nd\nT\n",  # without the second
+    found = [[_texts(each) for each in sequence] for sequence in sequences_with_less([joined, later])]
+    first, second = "gather\nb\nTABLE\nd\nt\n", "GATHER\nb\nTABLE\nd\nt\n"
+    assert found == [
+        [(start, first), (first, second)],
+        [(start, moved), (moved, "GATHER\nb\ntable\nd\nT\n")],
     ]
+    plain = [lines(start, moved), lines(moved, both)]
+    assert [[_texts(each) for each in sequence] for sequence in sequences_with_less(plain)] == [[(start, first)]]
+    assert [*sequences_with_less([lines(start, moved), lines(moved, moved.replace("T", "t2"))])] == []
+
+
+def _texts(patch: Patch) -> tuple[str, str]:
+    return patch.edits[0].before.decode(), patch.edits[0].after.decode()

@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import pairwise
 
-from devfix.model import Failure, Patch
+from devfix.model import Edit, Failure, Patch
 from devfix.pipeline.searching.companions import with_companion
+from devfix.source.text import first_difference
 from devfix.verification.edit_map import touches
 from devfix.verification.rebase import rebase
-
-
-def number_of_parts(patches: Sequence[Patch]) -> int:
-    """Return of how many patches of rules some patches were made."""
-    return sum(len(each.parts) or 1 for each in patches)
 
 
 def patches_with_less(patches: Sequence[Patch], failure: Failure) -> Iterator[Patch]:
     """Yield what may be run in place of the first patch, against the files that it was made for.
 
-    That is each later patch alone, if it edits what the failure ran through; then the second with those after it, one
-    more at a time: `u = zeros_like(mu)` and `v = zeros_like(nu)` are right if both `mu` and `nu` are. At last the first
-    patch without one of its parts, alone and with each later patch.
+    That is each later patch alone, then the second with those after it, one more at a time: `u = zeros_like(mu)` and
+    `v = zeros_like(nu)` are right if both `mu` and `nu` are. Each edits what the failure ran through.
     """
-    later = [_alone(patch, patches[:number]) for number, patch in enumerate(patches) if number]
-    yield from (each for each in later if each is not None and touches(failure, each.edits))
+    for number, patch in enumerate(patches[1:], start=1):
+        alone = rebase(patch, [edit for earlier in patches[:number] for edit in earlier.edits])
+        if alone is not None and touches(failure, alone.edits):
+            yield alone
     for end in range(3, len(patches) + 1):
         together = rebase(reduce(with_companion, patches[1:end]), patches[0].edits)
-        if together is not None and _edits_beside(together, patches[0]):
+        if together is not None and touches(failure, together.edits):
             yield together
-    for number, part in enumerate(patches[0].parts):
-        beside = [_alone(patch, patches[1:at]) for at, patch in enumerate(patches) if at and _edits_beside(patch, part)]
-        for other in (None, *beside):
-            yield from _without(patches[0], number, other)
 
 
-def _alone(patch: Patch, earlier: Sequence[Patch]) -> Patch | None:
-    return rebase(patch, [edit for each in earlier for edit in each.edits])
+def sequences_with_less(patches: Sequence[Patch]) -> Iterator[list[Patch]]:
+    """Yield the patches without the first, or with the first without one of its parts; each starts where one ends.
+
+    What a later patch edits again cannot be left out.
+    """
+    first, *later = patches
+    parts = first.parts or (first,)
+    for number, part in enumerate(parts):
+        own, rest = [*parts[:number], *parts[number + 1 :]], [*parts[number + 1 :], *later]
+        states = [dict[str, bytes]((each.path, each.before) for each in part.edits)]
+        for end in range(1, len(rest) + 1):
+            made = rebase(reduce(with_companion, rest[:end]), part.edits)
+            if made is None:
+                break
+            states.append(states[0] | {each.path: each.after for each in made.edits})
+        if len(states) != len(rest) + 1:
+            continue
+        kept = states[len(parts) - number - 1 :]
+        begun = [_between(reduce(with_companion, own), _before(first), kept[0])] if own else []
+        ends = [_between(each, *pair) for each, pair in zip(later, pairwise(kept), strict=True)]
+        yield [replace(each, rule=first.rule, parts=()) for each in begun] + ends
 
 
-def _without(first: Patch, number: int, later: Patch | None) -> Iterator[Patch]:
-    """Yield a patch without one of its parts, and with a later patch, if they edit different lines."""
-    after = [*first.parts[number + 1 :], *([later] if later is not None else [])]
-    if not after:
-        return
-    rest = rebase(reduce(with_companion, after), first.parts[number].edits)
-    if rest is not None:
-        yield replace(reduce(with_companion, [*first.parts[:number], rest]), rule=first.rule)
+def _before(patch: Patch) -> dict[str, bytes]:
+    return {each.path: each.before for each in patch.edits}
 
 
-def _edits_beside(patch: Patch, first: Patch) -> bool:
-    """Return whether a patch edits a file that the first one edits too; else each has a cause of its own."""
-    return bool({edit.path for edit in patch.edits} & {edit.path for edit in first.edits})
+def _between(patch: Patch, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Patch:
+    """Return a patch with edits that lead from some files to others; files that are not named there stay."""
+    known = {**_before(patch), **before}
+    edits = [
+        Edit(path, first_difference(known[path], data), known[path], data)
+        for path, data in after.items()
+        if path in known and known[path] != data
+    ]
+    return replace(patch, edits=tuple(edits))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 
-from devfix.model import NO_COUNTS, CountRequest, Failure, Fix, Others, Outcome, Repair, Run, World
+from devfix.model import NO_COUNTS, CountRequest, Failure, Fix, Others, Outcome, Patch, Repair, Run, World
 from devfix.pipeline.obstacles import obstacle_of
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.searching.attempt import Attempt, AttemptBuilder
-from devfix.pipeline.searching.choices import Choice
+from devfix.pipeline.searching.choices import HOLDING, Choice
+from devfix.pipeline.searching.companions import with_companion
 from devfix.pipeline.searching.hanging import explain_hang, limit_idle_runs
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
-from devfix.pipeline.searching.redundant import number_of_parts, patches_with_less
+from devfix.pipeline.searching.redundant import patches_with_less, sequences_with_less
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.other_commands.endings import describe_other_end, ends_as
@@ -23,7 +24,7 @@ from devfix.verification.other_commands.endings import describe_other_end, ends_
 CPU = World("cpu")
 WITHOUT_GPU = ("no-device", "deserialize", "invalid-ordinal")
 MAX_ALTERNATIVES = 3  # per repair: other fixes tried after the kept ones led to a failure without a fix
-MAX_SIMPLIFICATIONS = 6  # per repair: later fixes tried in place of an earlier one
+MAX_SIMPLIFICATIONS = 12  # per repair: tries to do with fewer fixes, or fewer parts of one
 FailureKey = tuple[str, str, str, int]
 Files = tuple[tuple[str, bytes], ...]
 
@@ -174,33 +175,54 @@ class Search:
         return confirmed if confirmed.verdict.outcome == candidate.verdict.outcome else None
 
     def _drop_redundant_fixes(self, attempt: Attempt, mark: int, files: dict[str, bytes], before: Run) -> Run:
-        """Try later fixes in place of the one at `mark`, which may have become redundant.
+        """Try later fixes in place of the one at `mark`, which may have become redundant, or a part of it.
 
-        Returns the last run with fewer parts if they lead as far as all did, otherwise the run `before`.
+        Returns the last run with fewer fixes if they lead as far as all did, otherwise the run `before`.
         """
         if before.outcome is Outcome.FAILED:
             return before
         known, changed = self.repairs[mark:], self.session.files
         patches = [each.fix.patch for each in known if each.fix]
         for patch in patches_with_less(patches, known[0].failure):
-            if self._simplifications_left == 0:
-                break
-            self._simplifications_left -= 1
-            self._restore_files(files)
-            candidate = attempt.attempt(patch)
-            if candidate.verdict.outcome in ("verified", "progressed"):
-                candidate = attempt.confirm(candidate)
-            if candidate.verdict.outcome in ("verified", "progressed"):
+            candidate = self._attempt_simpler(attempt, patch, files)
+            if candidate is not None:
                 self.repairs[mark:] = [attempt.summarize(candidate)]
                 self._restore_files(dict(candidate.files))
                 final = self._repair_from(candidate.run)
-                now = number_of_parts([each.fix.patch for each in self.repairs[mark:] if each.fix])
                 # A flaky failure is skipped and does not count as stuck, so the outcomes of the runs are compared.
-                if final.outcome is before.outcome and now < number_of_parts(patches):
+                if final.outcome is before.outcome and sum(bool(each.fix) for each in self.repairs[mark:]) < len(
+                    patches
+                ):
                     return final
             self.is_stuck, self.repairs[mark:] = False, known
             self._restore_files(changed)
+        for kept in sequences_with_less(patches) if len(patches) == len(known) else ():
+            together = replace(reduce(with_companion, kept), rule=patches[0].rule) if kept else None
+            candidate = self._attempt_simpler(attempt, together, files) if together is not None else None
+            if candidate is not None and candidate.run.outcome is before.outcome:
+                self.repairs[mark:] = [*map(self._with_patch, known[len(known) - len(kept) :], kept)]
+                self._restore_files(dict(candidate.files))
+                return candidate.run
+            self._restore_files(changed)
         return before
+
+    def _attempt_simpler(self, attempt: Attempt, patch: Patch, files: dict[str, bytes]) -> CandidateResult | None:
+        """Return a patch that holds in all worlds, against some files; None if it does not, or after too many tries."""
+        if self._simplifications_left == 0:
+            return None
+        self._simplifications_left -= 1
+        self._restore_files(files)
+        candidate = attempt.attempt(patch)
+        if candidate.verdict.outcome in HOLDING:
+            candidate = attempt.confirm(candidate)
+        return candidate if candidate.verdict.outcome in HOLDING else None
+
+    def _with_patch(self, repair: Repair, patch: Patch) -> Repair:
+        """Return a repair whose fix has another patch."""
+        if repair.fix is None:
+            return repair
+        sides = [{edit.path: data for edit, data in zip(patch.edits, each, strict=True)} for each in _sides(patch)]
+        return replace(repair, fix=replace(repair.fix, patch=patch, diff=self.session.worktrees.diff(*sides)))
 
     def _restore_files(self, files: dict[str, bytes]) -> None:
         self.session.files = files
@@ -217,6 +239,11 @@ class Search:
     def _baseline(self, world: World) -> Run:
         """Return a run of the program in a world without the patch in question."""
         return self._baseline_soon(world).result()
+
+
+def _sides(patch: Patch) -> tuple[list[bytes], list[bytes]]:
+    """Return the contents of the files of a patch before and after it."""
+    return [each.before for each in patch.edits], [each.after for each in patch.edits]
 
 
 def _reject_fix(repair: Repair, reason: str) -> Repair:
