@@ -15,6 +15,7 @@ from devfix.sdk import (
     File,
     Safety,
     ScopeVariable,
+    SourceLocation,
     StoredAttribute,
     add_keyword,
     argument,
@@ -37,11 +38,15 @@ ITEMS = ("__getitem__", "__iter__", "__next__")  # of a data set or a loader
 
 @dataclass(frozen=True)
 class Used:
-    """The tensors of an object on the wrong device that its methods read: how many do, and whether one fills them."""
+    """The tensors of an object on the wrong device that its methods read: how many do, and whether one fills them.
+
+    `is_listed`: the attribute is a list of tensors, which has no `to`.
+    """
 
     names: list[str]
     methods: int
     is_filled: bool
+    is_listed: bool
 
 
 class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
@@ -64,7 +69,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         is_kept = ctx.operand.owner is not None or is_indexed_beside(ctx.failure, ctx.operand)
         for each in ctx.stored_attributes() if not is_kept else ():
             place = next(iter(each.places), None)
-            if each.module is None and place is not None and place.owned and place.function.endswith(".__init__"):
+            if each.module is None and place is not None and place.owned and _is_in_constructor(place):
                 return each
         return None
 
@@ -85,7 +90,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
             yield from ctx.rename_device(sources)
             return
         inside = ctx.sources.file(found.places[0])
-        site = ctx.call_at(next((each for each in found.places if not each.function.endswith("__init__")), None))
+        site = ctx.call_at(next((each for each in found.places if not _is_in_constructor(each)), None))
         if inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
         used, target = _find_used(ctx, found, inside), _target(site)
@@ -96,7 +101,8 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         for created in _created_there(ctx, inside, found, site, devices):
             yield replace(created, joint=len(names) > 1)
         made = ctx.repository.class_of(site.file, site.node)  # `SCHEDULES[name](10)` may make an object without them
-        for device in devices if target and isinstance(made, Definition) and used.methods > 1 else ():
+        is_moved = target and isinstance(made, Definition) and used.methods > 1 and not used.is_listed
+        for device in devices if is_moved else ():
             lines = [f"{target}.{name} = {target}.{name}.to({device})" for name in names]
             title = f"Move {', '.join(f'`{name}`' for name in names)} of `{target}` to `{device}`"
             changes = site.insert_after(lines, title, Safety.LIKELY)
@@ -112,7 +118,7 @@ def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallS
     own = [*file.own_nodes(constructor, cst.Call)]
     factories = [each for each in own if creates_on_default_device(file, each)]
     drawn = [each for each in own if _is_drawn(file, each)]
-    owner = made.place.function.rpartition(".")[0]
+    owner = made.place.function.partition(".__init__")[0]
     if given := made.device_parameter(ctx.target_device):
         edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", given) for each in factories}
         edits |= {each: move_to(each, given) for each in drawn}
@@ -128,6 +134,11 @@ def _is_drawn(file: File, call: cst.Call) -> bool:
     return is_plain and file.qualified_name(call.func) in {f"torch.{name}" for name in DRAWN}
 
 
+def _is_in_constructor(place: SourceLocation) -> bool:
+    """Return whether a location is in a constructor, or in a comprehension of it."""
+    return place.function.partition(".<locals>.<")[0].endswith(".__init__")
+
+
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     """Return the object's tensors on the wrong device that its methods read.
 
@@ -136,9 +147,11 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     node = file.root_at(found.places[0])
     holder = file.class_of(node) if node is not None else None
     scope = {each.expression: each for each in ctx.failure.frames[found.frame].scope}
-    stored = scope.get(f"{found.whole}.{found.attribute}")
+    name = f"{found.whole}.{found.attribute}"
+    stored = scope.get(name) or scope.get(f"{name}[0]")
     if stored is None or holder is None:
         return None
+    is_listed = name not in scope
     classes = [(file, holder), *_find_heirs(ctx, found, holder)]
     own = {each.name.value for one, node in classes for each in one.within(node, cst.FunctionDef)}
     if not own.isdisjoint((*MOVERS, *ITEMS)):
@@ -146,9 +159,9 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
     is_whole = prod(stored.shape) == prod(ctx.operand.shape)  # a program draws some rows of a store
     tensors = [each for each in scope.values() if each.kind == "tensor" and each.device == stored.device]
     tensors = [each for each in tensors if each is stored or _is_own(each, found)]
-    parts = (each.expression.rpartition(".") for each in tensors)
+    parts = (each.expression.partition("[")[0].rpartition(".") for each in tensors)
     names, functions, is_filled = [], set[cst.FunctionDef](), False
-    for name in (name for whole, _, name in parts if whole == found.whole and name.isidentifier()):
+    for name in dict.fromkeys(name for whole, _, name in parts if whole == found.whole and name.isidentifier()):
         reads = [(one, each) for one, node in classes for each in one.find(node, f"self.{name}")]
         around = (one.function_of(each) for one, each in reads)
         methods = {each for each in around if each is not None and each.name.value != "__init__"}
@@ -157,7 +170,7 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
         names += [name] if methods else []
         functions |= methods
         is_filled |= any(_is_filled(*read) for read in reads)
-    return Used(names, len(functions), is_filled) if 0 < len(names) <= MOST else None
+    return Used(names, len(functions), is_filled, is_listed) if 0 < len(names) <= MOST else None
 
 
 def _is_own(variable: ScopeVariable, found: StoredAttribute) -> bool:
@@ -211,8 +224,9 @@ def _is_store(reads: list[tuple[File, cst.BaseExpression]]) -> bool:
 
 def _is_filled(file: File, attribute: cst.CSTNode) -> bool:
     """Return whether a method stores rows in an attribute, as what a program draws batches from: `rows[i] = row`."""
-    element = file.parent(attribute)
-    function = file.function_of(attribute)
+    element, function = file.parent(attribute), file.function_of(attribute)
+    while element is not None and isinstance(around := file.parent(element), cst.Subscript):
+        element = around  # `self.rows[layer][at] = row`
     is_target = isinstance(element, cst.Subscript) and isinstance(file.parent(element), cst.AssignTarget)
     return is_target and function is not None and function.name.value != "__init__"
 
