@@ -136,7 +136,7 @@ def test_a_branch_around_the_loop_settles_nothing_in_it() -> None:
 
 def copied(code: str, text: str = "self.table") -> str:
     file = main(code)
-    found = assign_locally(file, file.find(file.module, text)[0], text, "x.device")
+    found = assign_locally(file, file.find(file.module, text)[int(text.isupper())], text, "x.device")
     if found is not None:
         assert found.title == f"Move `{text}` to `x.device` once, before it is used"
     return found.edits[0].after.decode() if found is not None else ""
@@ -195,6 +195,16 @@ def test_the_last_name_of_an_attribute_is_its_copy_s_and_other_functions_may_wri
     other = "def g(self):\n    self.n.table = 1\n"
     move = "    table = self.n.table.to(x.device)\n"
     assert copied(HEAD + body + other, "self.n.table") == f"{HEAD}{move}    a = table\n    b = table\n{other}"
+
+
+def test_a_constant_of_the_file_gets_a_local_name() -> None:
+    head, body = "LEVELS = make()\ndef f(x):\n", "    i = (x - LEVELS).argmin()\n    return LEVELS[i]\n"
+    moved = "    levels = LEVELS.to(x.device)\n    i = (x - levels).argmin()\n    return levels[i]\n"
+    assert copied(head + body, "LEVELS") == head + moved
+    assert copied(head + body.replace("(x - LEVELS)", "x"), "LEVELS") == ""
+    assert copied(head + f"    levels = 1\n{body}", "LEVELS") == ""
+    assert copied(head + f"    LEVELS = g(x)\n{body}", "LEVELS") == ""
+    assert copied((head + body).replace("LEVELS", "levels"), "levels") == ""
 
 
 def test_what_stands_above_is_not_renamed() -> None:

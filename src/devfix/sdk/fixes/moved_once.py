@@ -1,4 +1,4 @@
-"""Move once what is read more than once: an attribute into a local variable, a parameter where it is first read."""
+"""Move once what is read more than once: attributes and constants into a local variable, parameters where read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
 from devfix.source.edits.statements import insert_before
 from devfix.source.file import Statement
-from devfix.source.queries.bound_names import is_bound, is_bound_between, root_name
+from devfix.source.queries.bound_names import is_bound, is_bound_between, is_local, root_name
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import is_told_apart, may_be_left_none, may_be_no_tensor
 from devfix.source.queries.reading import assignments, is_given, parameters
@@ -30,7 +30,7 @@ BRANCHES = (cst.If, cst.Else, cst.Try, cst.ExceptHandler, cst.Finally, cst.Match
 
 
 def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str, moved: str = "") -> Change | None:
-    """Return a change that moves an attribute into a local variable, before a statement and the loops around it.
+    """Return a change that moves an attribute, or a constant, into a local variable before a statement and its loops.
 
     `moved` is the expression of what is moved, where that is not `text.to(anchor)`.
     Returns None if only one statement reads the attribute and no loop does, if the function assigns the attribute, if
@@ -47,14 +47,17 @@ def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str,
     <BLANKLINE>
     """
     function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
-    if function is None or statement is None or not ATTRIBUTE.fullmatch(text):
+    if function is None or statement is None:
+        return None
+    is_constant = text.isupper() and text.isidentifier() and not is_local(function, text)
+    if not is_constant and not ATTRIBUTE.fullmatch(text):
         return None
     roots = [each.partition(".")[0].removeprefix("next(") for each in (text, anchor)]
     if any(file.is_bound_within(node, each) for each in roots):  # no statement in front of it can read the name
         return None
     if may_be_left_none(file, statement, text):
         return None
-    name, block = text.rpartition(".")[2], file.parent(statement)
+    name, block = text.lower() if is_constant else text.rpartition(".")[2], file.parent(statement)
     if _is_name_taken(file, function, name) or _is_written(file, function, text) or block is None:
         return None
     first = file.line_of(statement)
