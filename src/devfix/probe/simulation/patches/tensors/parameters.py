@@ -14,27 +14,27 @@ from ...patching import overridden, replace, wrap
 from ...tensors import side_table
 from ...tensors.tensor import Tensor, set_data
 from ...tensors.tensor import wrap as wrap_tensor
-from . import storages
+from . import kept_gradients, storages
 
 _BASE: Any = torch._C.TensorBase
 _C: Any = torch._C
-_swap = torch._C._swap_tensor_impl
 _tracing = torch._C._get_tracing_state
 
 
 def become(self: Any, value: Any) -> None:
-    """Give `self` the device and values of `value`, preserving its identity, class and gradient."""
+    """Give `self` the device and values of `value`, preserving its identity, class, hooks and gradient.
+
+    The gradient stays where it is. If `self` is one that lies elsewhere than its tensor, it stays the tensor's.
+    """
     fresh = value.detach()
     fresh.requires_grad_(self.requires_grad)
-    grad = self.grad
-    self.__dict__.pop("_devfix_held", None)
-    self.__dict__.pop("_devfix_gpu", None)
-    _swap(self, fresh)
-    if fresh._devfix_gpu >= 0 or self._devfix_gpu >= 0:  # the latter if its class stores it beside the tensor
-        self._devfix_held, self._devfix_gpu = fresh._devfix_held, fresh._devfix_gpu
+    grad, owner = self.grad, kept_gradients.owner_of(self)
+    kept_gradients.exchange(self, fresh)
     if grad is not None:
-        become(grad, grad.detach().to(self.device))
-        self.grad = grad
+        kept_gradients.keep(self, grad)
+    kept_gradients.hang_hooks(self)
+    if owner is not None:
+        kept_gradients.keep(owner, self)
 
 
 def _assign_data(self: Any, value: Any) -> None:
