@@ -48,21 +48,28 @@ def while_capturing() -> RuntimeError:
     return cuda_error("operation not permitted when stream is capturing", "cudaErrorStreamCaptureUnsupported")
 
 
+# What the driver reports for work that was launched before (`get_cuda_async_error_suffix` in c10/cuda).
+_LATER = ("cudaErrorAssert", "cudaErrorIllegalAddress", "cudaErrorLaunchFailure")
+
+
 def cuda_error(text: str, name: str, *remarks: str) -> RuntimeError:
-    """Return an error of the CUDA runtime."""
+    """Return an error of the CUDA runtime, with the advice of `get_cuda_error_help` where it has no remarks."""
     lines = [f"CUDA error: {text}", *remarks]
-    if VERSION >= (2, 9):
+    if VERSION >= (2, 9) and not remarks:
         page = "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html"
         lines.append(f"Search for `{name}' in {page} for more information.")
-    lines += [
-        "CUDA kernel errors might be asynchronously reported at some other API call, "
-        "so the stacktrace below might be incorrect.",
-        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
-        "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.",
-        "",
-    ]
+    if name in _LATER or VERSION < (2, 13):
+        lines += [
+            "CUDA kernel errors might be asynchronously reported at some other API call, "
+            "so the stacktrace below might be incorrect.",
+            "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+        ]
+    elif VERSION < (2, 14):  # whose library has no such text
+        lines.append("For more detailed error information, run with CUDA_LOG_FILE=stderr")
+    if VERSION < (2, 13):
+        lines.append("Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.")
     kind = getattr(torch, "AcceleratorError", RuntimeError)
-    return kind("\n".join(lines))
+    return kind("\n".join([*lines, ""]))
 
 
 def no_gpus() -> RuntimeError:

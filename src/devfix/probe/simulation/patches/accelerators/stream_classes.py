@@ -10,7 +10,7 @@ from torch.overrides import handle_torch_function
 from ...accelerators import devices, kinds, messages, stream_pools
 from ...patching import overridden, replace, wrap
 from ...tensors.tensor import Tensor
-from . import streams
+from . import events, streams
 from .random_state import index_of
 from .rebasing import rebase
 
@@ -83,7 +83,7 @@ def _recording(original: Any) -> Any:
 def _classes(name: str) -> dict[str, Any]:
     """Return the classes of a kind of device by name, each a class of PyTorch's above a simulated one."""
     if name == "mps":
-        return {"Event": streams.MpsEvent}
+        return {"Event": events.MpsEvent}
     stream, event = streams.BASES[name]
     part = getattr(torch, name).streams
     found = {"Stream": _above(part.Stream, stream), "Event": _above(part.Event, event)}
@@ -101,7 +101,7 @@ def install() -> None:
         for owner in (module, part):
             if hasattr(owner, known):
                 replace(owner, known, kind)
-    for known, kind in (("Stream", streams.Stream), ("Event", streams.Event)):
+    for known, kind in (("Stream", streams.Stream), ("Event", events.Event)):
         if hasattr(torch, known):
             replace(torch, known, kind)
     wrap(Tensor, "record_stream", _recording)

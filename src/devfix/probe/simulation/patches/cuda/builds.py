@@ -75,3 +75,6 @@ def install() -> None:
         replace(owner, "version", lambda: _CUDNN, add=True)
         replace(owner, "is_available", lambda: True, add=True)
     replace(behind, "_init", lambda: True, add=True)
+    for owner in (torch.backends.cuda, torch._C):
+        name = "is_flash_attention_available" if owner is torch.backends.cuda else "_is_flash_attention_available"
+        replace(owner, name, lambda: True, add=True)

@@ -53,6 +53,7 @@ def _answers() -> dict[str, Any]:
         "_exchange_device": _exchange,
         "_maybe_exchange_device": _maybe_exchange,
         "utilization": _utilization,
+        "has_magma": True,
     }
 
 

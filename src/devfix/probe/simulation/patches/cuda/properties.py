@@ -36,9 +36,10 @@ def properties(index: int) -> Any:
     """Return the properties of a GPU."""
     made = SimpleNamespace.__new__(_CudaDeviceProperties)
     vars(made).update(
-        name=_NAME, major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, index=index,
-        is_integrated=0, is_multi_gpu_board=0, gcnArchName=_NAME, regs_per_multiprocessor=65536, warp_size=32,
+        name=_NAME, major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, is_integrated=0,
+        is_multi_gpu_board=0, gcnArchName=_NAME, regs_per_multiprocessor=65536, warp_size=32,
         max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
+        max_threads_per_block=1024, memory_bus_width=5120, clock_rate=1410000, memory_clock_rate=1593000,
         pci_bus_id=index, pci_device_id=0, pci_domain_id=0,
         shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,
     )  # fmt: skip

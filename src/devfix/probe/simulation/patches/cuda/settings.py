@@ -95,7 +95,7 @@ def _answers() -> dict[str, Callable[..., Any]]:
         "cuda_record_memory_history_legacy": memory_history.record_by_flag,
         "cuda_isHistoryEnabled": memory_history.is_enabled,
         "cuda_tunableop_set_filename": _set_file,
-        "cuda_tunableop_get_filename": lambda: _Kept.file or f"tunableop_results{devices.current()}.csv",
+        "cuda_tunableop_get_filename": lambda: _Kept.file,
         "cuda_tunableop_get_results": lambda: (),
         "cuda_tunableop_get_validators": lambda: (("PT_VERSION", torch.__version__.partition("+")[0]),),
         "cuda_tunableop_read_file": lambda name="": False,
