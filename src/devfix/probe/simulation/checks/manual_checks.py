@@ -80,6 +80,22 @@ def reducing(name: str, given: dict[str, Any]) -> None:
     raise messages.check_failed("self.device() == out.device()")
 
 
+def check_scalar_of_list(func: Any, given: dict[str, Any]) -> None:
+    """Raise what operators on lists do for a number on another device than the first tensor (ForeachOpsKernels.cpp).
+
+    One of the host may meet tensors on a GPU, and tensors on several devices meet it one by one.
+    """
+    name, scalar = func._schema.name, given.get("other")
+    if func._schema.overload_name != "Tensor" or "add" in name or scalar is None or scalar.dim():
+        return
+    home = given["self"][0].device if given["self"] else scalar.device
+    if any(each.device != home for each in given["self"]):
+        return
+    if scalar.device != home and scalar._devfix_gpu >= 0:
+        needs = "is expected" if name.endswith("_") else "expected"
+        raise RuntimeError(f"scalar tensor {needs} to be on {home} but is on {scalar.device}")
+
+
 @check("mode")
 def choosing(name: str, given: dict[str, Any]) -> None:
     """`mode_out` in ATen/native/Sorting.cpp compares each output with the input."""

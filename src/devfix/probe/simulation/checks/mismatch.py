@@ -13,9 +13,9 @@ import torch
 from .. import hooks, modes
 from ..accelerators import devices, kinds, messages, randomness
 from ..operator_tables import policy
-from ..tensors.tensor import Tensor
+from ..tensors.tensor import Tensor, count_write, reshape_shell
 from ..tensors.unwrapping import rewrap, tensors_of, unwrap_all
-from . import iterator, mps_checks, sparse_mixtures
+from . import iterator, manual_checks, mps_checks, sparse_mixtures
 from .manual_checks import CHECKS
 
 Key = torch._C.DispatchKey
@@ -35,8 +35,8 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
         return decompose(func, "Meta", args, kwargs)
     key = backend_key(tensors)
     kind = kinds.now()
-    if kind.is_cuda and key.startswith("Sparse"):
-        sparse_mixtures.check(base, key, bind(func, args, kwargs))
+    if kind.is_cuda and key.startswith("Sparse") and sparse_mixtures.decide(base, key, bind(func, args, kwargs)):
+        return carry_on(plan, func, args, kwargs)
     if kind.checks_arguments and entry is not None and entry.has(key) and entry.checks:
         check_exact(func, entry, args, kwargs, key)
     if kind.checks_arguments and (copies(base) or (entry is not None and entry.sizes_outputs)):
@@ -60,6 +60,7 @@ def judge(plan: Any, func: Any, args: Any, kwargs: dict[str, Any], cells: Any) -
     elif entry is not None and not entry.has(key) and entry.composite:
         return decompose(func, entry.composite, args, kwargs)
     elif base.startswith("_foreach"):
+        manual_checks.check_scalar_of_list(func, bind(func, args, kwargs))
         return decompose(func, "CompositeExplicitAutograd", args, kwargs)
     elif not kind.checks_arguments and entry is not None and entry.has(key) and not entry.iterates:
         mps_checks.placeholders(base, bind(func, args, kwargs))
@@ -156,6 +157,16 @@ def carry_on(plan: Any, func: Any, args: Any, kwargs: Any) -> Any:
     with randomness.stream(plan, gpu, args, keywords):
         result = plan.op(*cells, **keywords)
     if gpu is not None:
-        result = args[plan.returned] if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
+        result = _result_in_place(plan, args) if plan.returned >= 0 else rewrap(plan, result, args, kwargs, gpu)
     hooks.on_created(result, func, args, kwargs)
     return result
+
+
+def _result_in_place(plan: Any, args: Any) -> Any:
+    """Return the tensor that an operator has written to, with the sizes that it has now."""
+    target = args[plan.returned]
+    if plan.reshapes and target._devfix_gpu >= 0:
+        reshape_shell(target)
+    if target._devfix_whole is not None:
+        count_write(target._devfix_whole)
+    return target

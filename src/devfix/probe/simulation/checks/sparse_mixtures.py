@@ -19,12 +19,17 @@ _ADDING = ("add", "add_", "sub", "sub_")
 _MULTIPLYING = ("mul", "mul_")
 
 
-def check(base: str, key: str, given: dict[str, Any]) -> None:
-    """Raise what the kernel of an operator raises under a dispatch key of sparse tensors."""
+def decide(base: str, key: str, given: dict[str, Any]) -> bool:
+    """Raise what the kernel of an operator raises under a dispatch key of sparse tensors; return whether it runs.
+
+    If it neither raises nor is known to run, the checks of other operators decide.
+    """
     by_name = _OF_COMPRESSED if key == _COMPRESSED else _OF_COORDINATES
     found = by_name.get(base)
     if found is not None and (base.startswith("addmv") or isinstance(given.get("other"), Tensor)):
         found(given)
+        return found is _adding_compressed and not (_is_dense(given["self"]) or _is_dense(given["other"]))
+    return False
 
 
 def _adding(given: dict[str, Any]) -> None:

@@ -96,7 +96,7 @@ def _pivots(cells: list[Any], keywords: dict[str, Any]) -> bool:
 
 def _eliminate(matrix: Any) -> tuple[Any, int]:
     """Return L and U of matrices in one tensor, and the number of their pivots: Gauss's elimination, row by row."""
-    both = matrix.clone(memory_format=torch.contiguous_format)
+    both = matrix.mT.clone(memory_format=torch.contiguous_format).mT  # by columns, as cuSOLVER has them
     rows = min(both.shape[-2:])
     for step in range(rows):
         both[..., step + 1 :, step] /= both[..., step, step, None]

@@ -31,6 +31,8 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         there = device if target is None else devices.CPU
         kwargs = {**kwargs, "device": there, "pin_memory": None}
     held = source if home < 0 else source._devfix_held
+    if target is not None and target >= 0:
+        _refuse_mkldnn(held.layout)
     if (home >= 0 and held.layout is not torch.strided) or kwargs.get("layout") not in (None, held.layout):
         kwargs = {**kwargs, "layout": held.layout}
     result = plan.op(held, **kwargs)
@@ -43,6 +45,12 @@ def to_copy(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     else:
         hooks.moved(result, source, func)
     return result
+
+
+def _refuse_mkldnn(layout: Any) -> None:
+    """Raise what `new_with_itensor_mkldnn`'s key does for a layout of the host alone (c10/core/TensorOptions.h)."""
+    if layout is torch._mkldnn and kinds.now().is_cuda:  # type: ignore[attr-defined]
+        raise NotImplementedError("Unsupported device type for mkldnn layout: cuda")
 
 
 @special("to")
@@ -81,6 +89,7 @@ def make(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     pinned = keywords.pop("pin_memory", None)
     if target is not None and target >= 0:
         keywords["device"] = devices.CPU
+        _refuse_mkldnn(keywords.get("layout"))
         if pinned:
             raise RuntimeError("Only dense CPU tensors can be pinned")
     result = randomness.run(plan, target, args, cells, keywords)
