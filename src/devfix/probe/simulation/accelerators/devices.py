@@ -183,7 +183,7 @@ def index_of(device: Any) -> int | None:
     """Return the index of the simulated GPU that a torch.device names (None for any other device)."""
     kind = device.type
     if kind == "lazy":
-        return int(device.index)
+        return None if device.index is None else int(device.index)  # C++ refuses a program's own
     if kind == kinds.now().name:
         if not _Use.is_settled:
             available()

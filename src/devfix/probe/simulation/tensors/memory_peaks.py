@@ -18,6 +18,8 @@ from .tensor import Tensor
 
 BLOCK = 512  # bytes: the allocator rounds every size up to a multiple
 SMALL = 1 << 20  # bytes: the largest block of the pool of small ones (c10/core/AllocatorConfig.h)
+MEDIUM = 10 << 20  # bytes: larger blocks share no segment
+SEGMENT = 2 << 20  # bytes: of a segment of small blocks; the others have multiples
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,18 @@ most: dict[int, int] = {}
 
 
 def round_size(size: int) -> int:
-    """Return the bytes that the allocator uses for a size."""
-    return -(-size // BLOCK) * BLOCK
+    """Return the bytes that the allocator uses for a size.
+
+    A large one gets a segment of its own, which is not split where too little is left (`should_split` in
+    c10/cuda/CUDACachingAllocator.cpp).
+    """
+    used, whole = whole_of(size, BLOCK), whole_of(size, SEGMENT)
+    return whole if used >= MEDIUM and whole - used <= SMALL else used
+
+
+def whole_of(size: int, unit: int) -> int:
+    """Return a size rounded up to a multiple of a unit."""
+    return -(-size // unit) * unit
 
 
 def raise_to(gpu: int, figure: int) -> int:

@@ -16,8 +16,9 @@ from ...tensors.tensor import Tensor
 from .random_state import index_of
 
 TOTAL = 80 << 30
-_SMALL, _MEDIUM = memory_peaks.SMALL, 10 << 20  # sizes up to here share segments (c10/core/AllocatorConfig.h)
-_SEGMENT, _SHARED = 2 << 20, 20 << 20  # bytes of a segment of small blocks, and of one of larger blocks
+_SMALL, _MEDIUM, _SEGMENT = memory_peaks.SMALL, memory_peaks.MEDIUM, memory_peaks.SEGMENT
+_SHARED = 20 << 20  # bytes of a segment of larger blocks
+_whole = memory_peaks.whole_of
 raw: dict[int, tuple[int, int]] = {}  # GPU and size of the blocks that a program allocated without a tensor
 _reserved: dict[int, int] = {}
 
@@ -88,10 +89,6 @@ def _segments(gpu: int) -> int:
         kind = 0 if size <= _SMALL else 1 if size < _MEDIUM else 2
         found[kind] += size if kind < 2 else _whole(size, _SEGMENT)
     return _whole(found[0], _SEGMENT) + _whole(found[1], _SHARED) + found[2]
-
-
-def _whole(size: int, unit: int) -> int:
-    return -(-size // unit) * unit
 
 
 def reserved_bytes(device: Any = None) -> int:

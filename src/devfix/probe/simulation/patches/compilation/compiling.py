@@ -10,6 +10,8 @@ import torch
 from ...patching import innermost, replace, wrap
 from . import whole_graphs
 
+_BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")  # which need no import of Dynamo to be known
+
 
 class _AllocatorState:
     """The class that the compiler imports from CUDA builds when it is reset."""
@@ -21,6 +23,8 @@ def _compiling(original: Any) -> Any:
         _check_mode(**kwargs)
         if model is None:
             return functools.partial(compile, **kwargs)
+        if not callable(model):
+            raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
         is_module = isinstance(model, torch.nn.Module)
         if not kwargs.get("fullgraph") or kwargs.get("disable") or (not is_module and _is_own(model)):
             return torch.compiler.disable(model) if is_module else model
@@ -41,6 +45,10 @@ def _check_mode(mode: Any = None, options: Any = None, backend: Any = "inductor"
         from torch._inductor import list_mode_options
 
         list_mode_options(mode)
+    if isinstance(backend, str) and backend not in _BACKENDS:
+        from torch._dynamo.backends.registry import lookup_backend
+
+        lookup_backend(backend)
 
 
 def _is_own(function: Any) -> bool:
@@ -49,7 +57,8 @@ def _is_own(function: Any) -> bool:
 
 
 def _compile_method(self: Any, *args: Any, **kwargs: Any) -> None:
-    """Return a module unchanged."""
+    """Leave a module unchanged."""
+    _check_mode(**kwargs)
 
 
 def _builtin(original: Any) -> Any:

@@ -106,6 +106,7 @@ def _load(original: Any) -> Any:
         else:
             data = f.read()
         place = archives.device(data) if map_location is None else map_location
+        torch.jit._serialization.validate_map_location(map_location)
         index = devices.index_named(place)
         if index is None:
             return original(io.BytesIO(data), map_location, *args, **kwargs)

@@ -62,7 +62,7 @@ def _moving(name: str) -> Any:
             if isinstance(source, Tensor) and source._devfix_gpu >= 0:
                 if name == "tensor":
                     _warn_of_copy("torch.tensor")
-                return _from_simulated(name, source, index, kwargs)
+                return _from_simulated(original, source, index, kwargs)
             if kwargs.get("dtype") is None and (dtype := _dtype_among(source)) is not None:
                 kwargs["dtype"] = dtype
             args = (_on_host(source),)
@@ -152,18 +152,24 @@ def _warn_of_copy(name: str) -> None:
     warnings.warn(text, UserWarning, stacklevel=3)
 
 
-def _from_simulated(name: str, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
-    device = kwargs.get("device")
+def _from_simulated(original: Any, source: Any, index: int | None, kwargs: dict[str, Any]) -> Any:
+    name, device = original.__name__, kwargs.get("device")
     target = source.device if device is None and name != "asarray" else device
     if device is not None and index is None:
         target = device
+    elif name == "scalar_tensor":  # which reads the number
+        target = devices.CPU if index is None else devices.SHOWN[index]
     if kwargs.get("copy") is False and target is not None and source.device != torch.device(target):
         raise ValueError(f"can't alias tensor from device '{source.device}' to '{target}'.")
     grad = bool(kwargs.get("requires_grad", False))
-    copied = name == "tensor" or bool(kwargs.get("copy"))
     base = source.detach() if name == "tensor" else source
+    if name == "asarray":  # which C++ shows by an empty tensor: dtypes it cannot alias, and whether there are gradients
+        like = torch.empty(0, dtype=source.dtype, requires_grad=source.requires_grad, device="cpu")
+        like = original(like, **{key: value for key, value in kwargs.items() if key != "device"})
+        grad, base = like.requires_grad, source if like.requires_grad == source.requires_grad else source.detach()
+    copied = name == "tensor" or bool(kwargs.get("copy"))
     made = base.to(device=target, dtype=kwargs.get("dtype") or source.dtype, copy=copied)
-    return made.requires_grad_() if grad else made
+    return made.requires_grad_() if grad and not made.requires_grad else made
 
 
 def _method(original: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
@@ -36,16 +37,35 @@ class LegacyType(type):
 
     def __call__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
         """Create a tensor of the dtype on a GPU."""
+        _warn_once()
         given = _positional(args, kwargs)
-        place = torch.device("cuda" if device is None else device)
-        if place.type != "cuda":
-            text = f"legacy constructor expects device type: cuda but device type: {place.type} was passed"
-            raise RuntimeError(text)
+        place = _place("cuda" if device is None else device)
         try:
             return _create(given, cls.layout, cls.dtype, place)
         except TypeError as error:
             _report(error, f"{cls.__module__}.{cls.__name__}", given)
             raise
+
+
+_warned: list[bool] = []
+
+
+def _warn_once() -> None:
+    """Give the caller of a legacy type, two frames above, the warning of torch/csrc/tensor/python_tensor.cpp."""
+    if not _warned:
+        _warned.append(True)
+        better = "It's best to use methods such as torch.tensor(data, dtype=*, device='cuda') to create tensors."
+        text = f"The torch.cuda.*DtypeTensor constructors are no longer recommended. {better}"
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def _place(device: Any) -> torch.device:
+    """Return the device that is asked for, which must be a GPU (`check_legacy_ctor_device` in tensor_new.cpp)."""
+    place, kind = torch.device(device), kinds.now().name
+    if place.type != kind:
+        text = f"legacy constructor expects device type: {kind} but device type: {place.type} was passed"
+        raise RuntimeError(text)
+    return place
 
 
 def _create(args: Any, layout: torch.layout, dtype: torch.dtype, device: Any) -> Any:
@@ -115,7 +135,7 @@ def _new(original: Any) -> Any:
         try:
             if self._devfix_gpu < 0:
                 return original(self, *args, **asked, **kwargs)
-            return _create(given, self.layout, self.dtype, asked.get("device", self.device))
+            return _create(given, self.layout, self.dtype, _place(device) if asked else self.device)
         except TypeError as error:
             _report(error, "torch.Tensor.new", (self, *given))
             raise
