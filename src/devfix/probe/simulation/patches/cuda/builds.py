@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 import torch.cuda.nvtx as nvtx
+from torch.backends import ContextProp
 
 from ...patching import replace
 from ..kernels import fourier
@@ -75,6 +76,11 @@ def install() -> None:
         replace(owner, "version", lambda: _CUDNN, add=True)
         replace(owner, "is_available", lambda: True, add=True)
     replace(behind, "_init", lambda: True, add=True)
+    limit = ContextProp(  # None where there is no cuDNN
+        lambda: torch._C._cuda_get_cudnn_benchmark_limit(),
+        lambda count: torch._C._cuda_set_cudnn_benchmark_limit(count),
+    )
+    replace(type(torch.backends.cudnn), "benchmark_limit", limit)
     for owner in (torch.backends.cuda, torch._C):
         name = "is_flash_attention_available" if owner is torch.backends.cuda else "_is_flash_attention_available"
         replace(owner, name, lambda: True, add=True)

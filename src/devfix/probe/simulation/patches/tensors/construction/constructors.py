@@ -163,7 +163,8 @@ def _from_simulated(original: Any, source: Any, index: int | None, kwargs: dict[
         raise ValueError(f"can't alias tensor from device '{source.device}' to '{target}'.")
     grad = bool(kwargs.get("requires_grad", False))
     base = source.detach() if name == "tensor" else source
-    if name == "asarray":  # which C++ shows by an empty tensor: dtypes it cannot alias, and whether there are gradients
+    if name == "asarray" and (source.requires_grad or kwargs.get("copy") is False):
+        # C++ shows by an empty tensor which dtypes it cannot alias, and whether the result needs gradients.
         like = torch.empty(0, dtype=source.dtype, requires_grad=source.requires_grad, device="cpu")
         like = original(like, **{key: value for key, value in kwargs.items() if key != "device"})
         grad, base = like.requires_grad, source if like.requires_grad == source.requires_grad else source.detach()
