@@ -133,10 +133,11 @@ class Verdict:
     """The result of verifying a patch.
 
     `outcome` is "verified", "progressed" (to a failure with another cause), "same-failure", "regressed" (a world that
-    ran before fails now), "behaviour-changed" (other values or output), "broken", or "superseded" (verified, but
-    another candidate was kept). `worlds` maps world names to outcomes, `before` to those without the patch as far as
-    known. `objections` is further evidence against the patch: other commands of the repository, and code that no run
-    has reached. `transfers_before` and `transfers_after` count copies between host and devices.
+    ran before fails now, or code that no run reached would), "behaviour-changed" (other values or output), "broken", or
+    "superseded" (verified, but another candidate was kept). `worlds` maps world names to outcomes, `before` to those
+    without the patch as far as known. `objections` is further evidence against the patch: other commands of the
+    repository, and code that no run has reached. `transfers_before` and `transfers_after` count copies between host and
+    devices.
     """
 
     outcome: VerdictOutcome

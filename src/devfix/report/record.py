@@ -38,7 +38,7 @@ OUTCOMES: Mapping[VerdictOutcome, str] = {
     "verified": "verified",
     "progressed": "reached a different failure",
     "same-failure": "the same failure occurred again",
-    "regressed": "a world that passed before fails with it",
+    "regressed": "breaks what worked before",
     "behaviour-changed": "changed what the program prints or computes",
     "broken": "broke the program",
     "superseded": "verified, but another candidate was kept",
