@@ -10,10 +10,8 @@ from pathlib import Path
 from devfix.process import child_environment, run
 
 _ASK = "from importlib.metadata import entry_points; print(len(entry_points(group='pytest11', name='devfix-gpus')))"
-MARKED, HELD = (
-    "marked",
-    "held",
-)  # orders to the plugin, which diagnoses nothing: whether a test's marks change its world
+# Options by which the plugin diagnoses nothing, and a test's marks change its world, or do not.
+MARKED, HELD = "marked", "held"
 _NAME = "devfix.pytest_gpus.plugin"
 _PLUGINS = "PYTEST_PLUGINS"  # pytest's own variable: it reaches a pytest that a shell or tox starts, too
 _OPTION = re.compile(r"(?:^|\s)--(?:lift|gpus|devfix-)")

@@ -31,9 +31,9 @@ def patches_with_less(patches: Sequence[Patch], failure: Failure) -> Iterator[Pa
 
 
 def sequences_with_less(patches: Sequence[Patch]) -> Iterator[list[Patch]]:
-    """Yield the patches without the first, or with the first without one of its parts; each starts where one ends.
+    """Yield the patches without the first, or with the first without one of its parts.
 
-    What a later patch edits again cannot be left out.
+    Each patch starts from the files that the one before leads to. What a later patch edits again cannot be left out.
     """
     first, *later = patches
     parts = first.parts or (first,)

@@ -190,9 +190,8 @@ class Search:
                 self._restore_files(dict(candidate.files))
                 final = self._repair_from(candidate.run)
                 # A flaky failure is skipped and does not count as stuck, so the outcomes of the runs are compared.
-                if final.outcome is before.outcome and sum(bool(each.fix) for each in self.repairs[mark:]) < len(
-                    patches
-                ):
+                fixes = [each.fix for each in self.repairs[mark:] if each.fix]
+                if final.outcome is before.outcome and len(fixes) < len(patches):
                     return final
             self.is_stuck, self.repairs[mark:] = False, known
             self._restore_files(changed)
@@ -221,8 +220,9 @@ class Search:
         """Return a repair whose fix has another patch."""
         if repair.fix is None:
             return repair
-        sides = [{edit.path: data for edit, data in zip(patch.edits, each, strict=True)} for each in _sides(patch)]
-        return replace(repair, fix=replace(repair.fix, patch=patch, diff=self.session.worktrees.diff(*sides)))
+        before = {each.path: each.before for each in patch.edits}
+        after = {each.path: each.after for each in patch.edits}
+        return replace(repair, fix=replace(repair.fix, patch=patch, diff=self.session.worktrees.diff(before, after)))
 
     def _restore_files(self, files: dict[str, bytes]) -> None:
         self.session.files = files
@@ -239,11 +239,6 @@ class Search:
     def _baseline(self, world: World) -> Run:
         """Return a run of the program in a world without the patch in question."""
         return self._baseline_soon(world).result()
-
-
-def _sides(patch: Patch) -> tuple[list[bytes], list[bytes]]:
-    """Return the contents of the files of a patch before and after it."""
-    return [each.before for each in patch.edits], [each.after for each in patch.edits]
 
 
 def _reject_fix(repair: Repair, reason: str) -> Repair:
