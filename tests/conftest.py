@@ -23,6 +23,29 @@ pytest_plugins = ["pytester"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    help = "of all files with tests that are selected, run each Nth, from the Kth on"
+    parser.addoption("--part", metavar="K/N", type=_part, default=(1, 1), help=help)
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Return the two numbers of a part."""
+    part, of = (int(number) for number in text.split("/"))
+    if not 1 <= part <= of:
+        raise ValueError(text)
+    return part, of
+
+
+@pytest.hookimpl(trylast=True)  # after the marks have selected
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the files of the part, whole: their tests share repairs."""
+    part, of = config.getoption("part")
+    kept = set(sorted({item.path for item in items})[part - 1 :: of])
+    config.hook.pytest_deselected(items=[item for item in items if item.path not in kept])
+    items[:] = [item for item in items if item.path in kept]
+
+
 # What a container sets for its own Python hides what users see: output that is not flushed, modules that are written.
 for name in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"):
     os.environ.pop(name, None)

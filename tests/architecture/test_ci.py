@@ -24,6 +24,7 @@ test test-daily: ready
 	@echo "12 passed, 2 skipped in 3.21s"
 	@TESTS
 test-slow:
+	@test "$(PART)" = 2/4 -o "$(PART)" = 1/1
 	@echo "34 passed in 45.67s"
 test-pages:
 	@echo "5 passed in 6.78s"
@@ -55,7 +56,7 @@ def test_a_stranger_and_the_caller_run_what_the_other_does_not(tmp_path: Path) -
     assert given <= {"HOME", "PATH", "PWD", "OLDPWD", "SHLVL", "_"}, "make and the shell set the last four themselves"
     assert {"TORCH", "PIP_FIND_LINKS"} <= set(caller)
     assert closing.splitlines() == [
-        "make test-slow, torch 2.13.0+cpu, in the caller's environment:",
+        "make test-slow PART=2/4, torch 2.13.0+cpu, in the caller's environment:",
         "34 passed in 45.67s",
         "make test, torch 2.13.0+cu130, with HOME and PATH alone:",
         "12 passed, 2 skipped in 3.21s",
@@ -68,6 +69,12 @@ def test_a_stranger_and_the_caller_run_what_the_other_does_not(tmp_path: Path) -
         "12 passed, 2 skipped in 3.21s",
         "  skipped [2] bubblewrap is not there: install it",
     ]
+
+
+def test_all_slow_tests_are_run_on_request(tmp_path: Path) -> None:
+    code, closing, _ = ran(tmp_path, PART="1/1")
+    assert code == 0
+    assert closing.startswith("make test-slow PART=1/1, torch 2.13.0+cu130")
 
 
 def test_the_same_build_is_not_tested_twice(tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ def test_wheel_has_the_pages_and_nothing_of_ours(wheel: Path, source: Path) -> N
     assert [name for name in names if name.endswith("LICENSE")]
 
 
-@pytest.mark.parametrize("form", ["wheel", pytest.param("editable", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["wheel", "editable"])
 def test_what_is_installed_has_all_its_parts(form: str, wheel: Path, source: Path, tmp_path: Path) -> None:
     python = installed(tmp_path / "environment", *([str(wheel)] if form == "wheel" else ["--editable", str(source)]))
     done = subprocess.run([python, "-I", "-c", ASK], cwd=tmp_path, capture_output=True, text=True)

@@ -89,6 +89,7 @@ def test_the_compiler_is_imported_for_programs_with_an_optimizer(packages: Packa
     assert packages.loaded(["torch._dynamo"]) == "['torch._dynamo']"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sets", "found"), [("", True), ("os.environ['PLOTS'] = 'agg'; ", False)])
 def test_traces_name_imported_modules_where_the_environment_is_unchanged(
     tmp_path: Path, sets: str, found: bool

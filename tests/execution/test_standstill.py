@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from devfix.execution.standstill import StandstillWatch
 
 IDLE = 0.5  # seconds
 FAILED = {"failure": None, "handled": [{"kind": "device-mismatch"}]}
-WORK = "import time\nwhile time.process_time() < 4: pass"
+WORK = f"import time\nwhile time.process_time() < {4 * IDLE}: pass"
 WAIT = "import sys\nsys.stdin.read()"
 
 
@@ -30,6 +31,15 @@ def program(traces: Path, code: str, trace: dict[str, object]) -> Iterator[subpr
         yield process
 
 
+def answers(watch: StandstillWatch, process: subprocess.Popen[bytes]) -> list[bool]:
+    """Return what a watch says, asked again and again until a process ends by itself."""
+    told = []
+    while process.poll() is None:
+        told.append(watch.is_set())
+        time.sleep(0.02)
+    return told
+
+
 def test_one_that_waits_after_a_failure_is_ended(tmp_path: Path) -> None:
     with program(tmp_path, WAIT, FAILED):
         until(StandstillWatch(tmp_path, lambda: 0.0, idle=IDLE).is_set)
@@ -38,7 +48,7 @@ def test_one_that_waits_after_a_failure_is_ended(tmp_path: Path) -> None:
 def test_one_that_works_is_not(tmp_path: Path) -> None:
     with program(tmp_path, WORK, FAILED) as process:
         watch = StandstillWatch(tmp_path, lambda: 0.0, idle=IDLE)
-        ended = [watch.is_set() for _ in iter(process.poll, 0)]
+        ended = answers(watch, process)
     assert ended and not any(ended)
 
 
@@ -56,6 +66,6 @@ def test_one_without_a_failure_or_a_limit_is_not(trace: dict[str, object], limit
     with program(tmp_path, WAIT, trace), program(tmp_path, WORK, trace) as clock:
         watch = StandstillWatch(tmp_path, lambda: limit, cancelled, idle=IDLE)
         (tmp_path / f"{clock.pid}.begun").unlink()
-        assert not any(watch.is_set() for _ in iter(clock.poll, 0))
+        assert not any(answers(watch, clock))
         cancelled.set()
         assert watch.is_set()

@@ -179,6 +179,7 @@ def test_a_lifted_run_that_ends_at_its_start_is_told(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_selects_nothing_is_wrong_usage(tmp_path: Path) -> None:
     root = searched_repository(tmp_path, a=FINDS)
     done = subprocess.run(command(root, "--select", "shifted"), capture_output=True, text=True)

@@ -44,6 +44,7 @@ print(records.operations() - before)
 PROBE = Path(checksums.__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_looking_for_values_adds_no_operator(tmp_path: Path) -> None:
     """A patch by which a program fails after fewer operators is rejected, so all runs count alike."""
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")

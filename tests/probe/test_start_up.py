@@ -44,6 +44,7 @@ except ImportError as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before, expected",
     [
@@ -68,6 +69,7 @@ def test_a_forked_program_has_its_collector(tmp_path: Path, warm: PreforkServer)
     assert run_program(tmp_path, CYCLE, warm=warm).done.stdout == "None True\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [True, False], ids=["written", "refused by the user"])
 def test_the_probe_is_compiled_once(tmp_path: Path, allowed: bool) -> None:
     probe = tmp_path / "probe"

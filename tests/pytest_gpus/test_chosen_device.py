@@ -85,6 +85,7 @@ def test_without_a_lift_they_are_left_alone(pytester: pytest.Pytester) -> None:
     run(pytester).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_the_name_of_a_gpu_that_the_suite_lists_is_taken(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import pytest, torch\n"
@@ -98,6 +99,7 @@ def test_the_name_of_a_gpu_that_the_suite_lists_is_taken(pytester: pytest.Pytest
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_a_device_that_helpers_bind_as_they_are_imported_is_the_gpu(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         library=LIBRARY,

@@ -291,6 +291,7 @@ def test_a_lift_needs_a_gpu(pytester: pytest.Pytester) -> None:
     done.stderr.fnmatch_lines(["*--lift --gpus 0: a lifted run puts tensors on a GPU*"])
 
 
+@pytest.mark.slow
 def test_a_warning_of_a_later_release_is_no_error(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\n")
     text = "import warnings\nwarnings.warn('old', DeprecationWarning)\nwarnings.warn('old() is deprecated')\n"

@@ -55,6 +55,7 @@ def test_update(kind):
 """
 
 
+@pytest.mark.slow
 def test_objects_of_abstract_and_generic_classes_are_moved(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_metrics=TESTS)
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=4)

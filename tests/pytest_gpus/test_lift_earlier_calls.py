@@ -84,6 +84,7 @@ def test_a_point_of_which_none_can_be_told():
 """
 
 
+@pytest.mark.slow
 def test_what_earlier_calls_made_without_a_gpu_is_no_finding(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(library=LIBRARY, test_use=TESTS)
@@ -132,6 +133,7 @@ def test_made_by_the_constructor():
 """
 
 
+@pytest.mark.slow
 def test_what_the_test_computes_of_earlier_results_is_what_it_hands_over(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
     pytester.makepyfile(metric=METRIC, test_use=UPDATES)
@@ -181,6 +183,7 @@ def test_weights_of_its_own():
 """
 
 
+@pytest.mark.slow
 def test_what_a_test_has_of_numbers_and_gives_to_an_object_it_would_have_moved(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=KEEPS, test_it=ADDS)
     done = run(pytester, "--lift", "--world", "simulated")

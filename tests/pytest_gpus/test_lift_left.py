@@ -107,6 +107,7 @@ def test_another_dtype():
 """
 
 
+@pytest.mark.slow
 def test_modules_that_a_test_puts_on_the_host_stay_among_tensors_of_the_host(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_on_host=ON_HOST)
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=6)

@@ -42,6 +42,7 @@ def test_processes_with_a_beginning_of_their_own():
 """
 
 
+@pytest.mark.slow
 def test_loaders_read_what_lies_on_the_gpu(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(LOADS)
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=5)
@@ -91,6 +92,7 @@ def device():
 """
 
 
+@pytest.mark.slow
 def test_on_two_gpus_the_code_under_test_gets_batches_on_the_host(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_trains=TRAINS)
     done = run(pytester, "--lift", "--gpus", "2", "--world", "simulated")

@@ -58,6 +58,7 @@ def test_a_replaced_layer():
 """
 
 
+@pytest.mark.slow
 def test_a_module_that_a_call_has_made_of_nothing_is_moved(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_nets=TESTS, **{"site-packages/zoo": ZOO})
     pytester.makeini("[pytest]\npythonpath = . site-packages\n")

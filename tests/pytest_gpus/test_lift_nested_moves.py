@@ -45,11 +45,13 @@ def test_parameters():
 """
 
 
+@pytest.mark.slow
 def test_modules_move_by_their_own_to_on_one_gpu(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_modules=TESTS)
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_modules_move_as_parts_of_another_on_two(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_modules=TESTS)
     done = run(pytester, "--lift", "--gpus", "2", "--world", "simulated")

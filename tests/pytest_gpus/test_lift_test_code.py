@@ -6,6 +6,7 @@ import pytest
 from suite_runs import run
 
 
+@pytest.mark.slow
 def test_a_folder_testing_is_test_code_at_the_root_alone(pytester: pytest.Pytester) -> None:
     for folder in (pytester.mkpydir("testing"), pytester.mkpydir("library") / "testing"):
         folder.mkdir(exist_ok=True)
@@ -17,6 +18,7 @@ def test_a_folder_testing_is_test_code_at_the_root_alone(pytester: pytest.Pytest
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_helper_of_a_package_is_test_code_if_it_imports_what_runs_tests(pytester: pytest.Pytester) -> None:
     package = pytester.mkpydir("library")
     made = "import torch\ndef made():\n    return torch.ones(1)\n"

@@ -51,11 +51,13 @@ def test_a_number_meets_a_tensor_in_a_traced_program():
 """
 
 
+@pytest.mark.slow
 def test_a_traced_program_has_no_move_and_its_numbers_are_no_results(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_traced=TESTS)
     run(pytester, "--lift", "--lift-strict", "--world", "simulated").assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
 def test_a_script_asks_for_devices_in_inference_mode_too(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         library="import torch\n@torch.jit.script\ndef count(x, size: int):\n"

@@ -32,6 +32,7 @@ def test_states_keep_their_fields():
 """
 
 
+@pytest.mark.slow
 def test_a_tuple_that_can_be_moved_is_made_with_its_fields(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(library=LIBRARY, test_states=TESTS)
     run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)

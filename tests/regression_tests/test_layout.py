@@ -14,6 +14,7 @@ TEST = "import model\n\ndef test_model():\n    assert model.x\n"
 SCRIPTS = {"model.py": "x = 1\n", "tests/test_model.py": TEST}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "test", "cannot"),
     [

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ENTRY = Path(__file__).resolve().parents[2] / "src" / "devfix" / "probe" / "entry"
 PROGRAM = """
 import sys, torch
@@ -126,17 +128,20 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-"], input=program, env=given, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_host_generator_needs_no_dispatcher() -> None:
     ended = run(PROGRAM)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == "Expected a 'cpu' device type for generator but found 'cuda'\n"
 
 
+@pytest.mark.slow
 def test_what_is_made_like_a_tensor_needs_no_dispatcher() -> None:
     ended = run(LIKE)
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 def test_what_is_counted_are_the_operators_that_the_dispatcher_sees() -> None:
     ended = run(TOLD)
     assert ended.returncode == 0, ended.stderr

@@ -26,5 +26,6 @@ def test_a_world_that_is_entered_again_shows_the_same_functions() -> None:
     assert result_of(PROGRAM)["other"] == []
 
 
+@pytest.mark.slow
 def test_leaving_the_world_shows_the_functions_of_pytorch() -> None:
     assert result_of(PROGRAM)["left"] == []

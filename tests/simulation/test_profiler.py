@@ -31,13 +31,8 @@ with torch.autograd.profiler.profile(use_device="cuda") as seen:
 }
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(program, id=name, marks=() if name == "both activities" else pytest.mark.slow)
-        for name, program in PROGRAMS.items()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [pytest.param(program, id=name) for name, program in PROGRAMS.items()])
 def test_the_profiler_records_without_a_driver(program: str) -> None:
     ends = "\nassert any('mm' in each.key for each in seen.key_averages())\n" if "seen" in program else ""
     done = subprocess.run([sys.executable, "-c", BEGIN + program + ends], capture_output=True, text=True)

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _WORLD = """
 import pickle, subprocess, sys, torch
 from devfix.probe.simulation import world
@@ -27,6 +29,7 @@ print(child.returncode, child.stdout, child.stderr, tensor.tolist())
 """
 
 
+@pytest.mark.slow
 def test_another_process_writes_to_the_memory() -> None:
     done = subprocess.run([sys.executable, "-c", _PARENT, _CHILD], capture_output=True, text=True)
     assert done.stdout.startswith("0 Attempted to send CUDA tensor received from another process"), done
