@@ -39,10 +39,13 @@ def find_dependency_fault(
         if candidate is None:
             continue
         edit = candidate.patch.edits[0]
-        before = {each.path: each.before for each in candidate.patch.edits}
-        diff = session.worktrees.diff(before, {each.path: each.after for each in candidate.patch.edits})
         found = DependencyFault(
-            distribution.name, distribution.version, edit.path, edit.line, candidate.patch.reason, diff
+            distribution.name,
+            distribution.version,
+            edit.path,
+            edit.line,
+            candidate.patch.reason,
+            session.diff_of(candidate.patch),
         )
         return _with_pin(session, found, run.world) if find_working_version else found
     return None

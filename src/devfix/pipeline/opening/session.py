@@ -18,7 +18,7 @@ from devfix.execution.preloading import preload_branch
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.speculative_runs import SpeculativeRuns
 from devfix.execution.test_server import TestServer
-from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Run, Target, World
+from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Patch, Run, Target, World
 from devfix.notes import Notes
 from devfix.pipeline.opening.speculative_tests import SpeculativeTests
 from devfix.progress import Progress, StepTimes
@@ -154,6 +154,11 @@ class Session:
         """Return all changes so far as a git diff."""
         first = {path: self.repository.content(path) for path in self.files}
         return self.worktrees.diff(first, self.files) if self.files else ""
+
+    def diff_of(self, patch: Patch) -> str:
+        """Return the edits of one patch as a git diff."""
+        before = {edit.path: edit.before for edit in patch.edits}
+        return self.worktrees.diff(before, {edit.path: edit.after for edit in patch.edits})
 
     def move_to(self, world: World) -> None:
         """Look for failures in another world from now on."""

@@ -204,8 +204,7 @@ class AttemptBuilder:
 
     def _fix(self, candidate: CandidateResult, kept: bool = False) -> Fix:
         session, patch = self.session, candidate.patch
-        before = {edit.path: edit.before for edit in patch.edits}
-        diff = session.worktrees.diff(before, {edit.path: edit.after for edit in patch.edits})
+        diff = session.diff_of(patch)
         if not kept:
             return Fix(patch, candidate.verdict, diff)
         similar = similar_sites(patch, partial(session.read, candidate.files), session.repository.containing)

@@ -179,7 +179,7 @@ class Search:
 
         Returns the last run with fewer fixes if they lead as far as all did, otherwise the run `before`.
         """
-        if before.outcome is Outcome.FAILED:
+        if before.outcome is Outcome.FAILED or self._simplifications_left == 0:
             return before
         known, changed = self.repairs[mark:], self.session.files
         patches = [each.fix.patch for each in known if each.fix]
@@ -220,9 +220,7 @@ class Search:
         """Return a repair whose fix has another patch."""
         if repair.fix is None:
             return repair
-        before = {each.path: each.before for each in patch.edits}
-        after = {each.path: each.after for each in patch.edits}
-        return replace(repair, fix=replace(repair.fix, patch=patch, diff=self.session.worktrees.diff(before, after)))
+        return replace(repair, fix=replace(repair.fix, patch=patch, diff=self.session.diff_of(patch)))
 
     def _restore_files(self, files: dict[str, bytes]) -> None:
         self.session.files = files
