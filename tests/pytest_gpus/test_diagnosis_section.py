@@ -151,3 +151,58 @@ def test_repair_fixes_what_a_suite_finds(tmp_path: Path) -> None:
     data = read(done.stdout)
     assert (done.returncode, data.outcome) == (0, "repaired"), done.stdout + done.stderr
     assert [edit.path for fix in data.fixes for edit in fix.edits] == ["model.py"]
+
+
+UNITTEST = """
+import unittest
+
+import torch
+from model import Model
+
+
+class TestModel(unittest.TestCase):
+    def test_forward(self):
+        Model().cuda()(torch.ones(2, 4, device="cuda"))
+"""
+DOCTEST = '''
+import torch
+
+
+def shifted(x):
+    """Return the next numbers.
+
+    >>> shifted(torch.ones(2).cuda())
+    tensor([2., 2.], device='cuda:0')
+    """
+    return x + torch.ones(2)
+'''
+
+
+@pytest.mark.slow
+def test_unittests_and_doctests_are_diagnosed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(model=MODEL, test_model=UNITTEST, library=DOCTEST)
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    done = run(pytester, "--gpus", "1", "--world", "simulated", "--doctest-modules")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines_random(
+        [
+            "To repair it: devfix repair --run 'pytest --doctest-modules library.py::library.shifted'",
+            "> return x + torch.ones(2)",
+            "To repair it: devfix repair --run 'pytest *test_model.py::TestModel::test_forward'",
+            "> return self.linear(x) + bias",
+        ]
+    )
+    assert "/probe/" not in str(done.stdout)
+
+
+@pytest.mark.slow
+def test_an_example_in_a_docstring_is_repaired(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "project", {"library.py": DOCTEST})
+    words = "pytest --doctest-modules library.py::library.shifted"
+    done = subprocess.run(
+        [Path(sys.executable).with_name("devfix"), "repair", root, "--run", words, "--world", "simulated"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "+    return x + torch.ones(2, device=x.device)" in done.stdout

@@ -189,3 +189,56 @@ def test_what_a_test_has_of_numbers_and_gives_to_an_object_it_would_have_moved(p
     done = run(pytester, "--lift", "--world", "simulated")
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["1 passed, 1 ended in a finding*"])
+
+
+FLOW = """
+import torch
+
+class Flow(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.order = torch.nn.Parameter(torch.tensor([1, 0]), requires_grad=False)
+
+    def forward(self, z):
+        total = torch.zeros(len(z), device=z.device)
+        for _ in range(2):
+            z = z[:, self.order]
+            total = total + z.sum(1)
+        return total
+
+class Latent:
+    def __init__(self, size, device=None):
+        self.mean = torch.zeros(size, device=device)
+
+    def sample(self, n):
+        return self.mean.expand(n, -1) + 1
+
+class Pushed:
+    def __init__(self, latent, flow):
+        self.latent, self.flow = latent, flow
+
+    def sample(self, n):
+        return self.flow(self.latent.sample(n))
+
+    def weighted(self, n):
+        return self.flow(self.latent.sample(n)) * torch.ones(n)
+"""
+
+SAMPLES = """
+from library import Flow, Latent, Pushed
+
+def test_what_follows_the_tensors_of_an_object():
+    assert Pushed(Latent(2), Flow()).sample(3).sum() == 12
+
+def test_what_follows_none():
+    Pushed(Latent(2), Flow()).weighted(3)
+"""
+
+
+@pytest.mark.slow
+def test_what_is_made_on_the_device_of_such_a_tensor_is_no_finding_either(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(library=FLOW, test_it=SAMPLES)
+    done = run(pytester, "--lift", "--world", "simulated")
+    said = done.stdout.str()
+    assert "1 passed, 1 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
+    done.stdout.fnmatch_lines(["*library.py:30 *follows_none"])

@@ -40,6 +40,19 @@ def test_the_text_says_that_a_call_was_told_the_gpu() -> None:
     assert said in " ".join(text.split())
 
 
+def test_of_what_raises_nothing_no_exception_is_told() -> None:
+    found = record()
+    (silent,) = (each for each in found.findings if each.evidence is not None)
+    (raises,) = (each for each in found.findings if each.evidence is None)
+    failure = raises.failure
+    assert failure is not None
+    for finding, is_raised in ((raises, True), (replace(silent, failure=failure), False)):
+        alone = replace(found, findings=(finding,))
+        assert (failure.message in find_text(alone)) == is_raised
+        assert (failure.message in find_page(alone)) == is_raised
+        assert ("It fails here." in find_sarif(alone)) == is_raised
+
+
 def test_the_text_has_a_row_for_each_cause() -> None:
     text = find_text(record())
     assert "went into `shifted` (lib/a.py:3); the other one was created at lib/a.py:5" in " ".join(text.split())

@@ -169,6 +169,13 @@ def own_options(config: pytest.Config) -> list[str]:
     return found
 
 
+def doctest_options(item: pytest.Item) -> list[str]:
+    """Return the options without which pytest does not find a test, as it is an example in a docstring or a text."""
+    if not isinstance(item, pytest.DoctestItem):
+        return []
+    return ["--doctest-modules" if item.path.suffix == ".py" else f"--doctest-glob=*{item.path.suffix}"]
+
+
 def taken_names(parser: pytest.Parser) -> frozenset[str]:
     """Return the names of all options that are there."""
     groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]

@@ -30,6 +30,7 @@ class Tests:
         self.isolation = StateIsolation(world)
         self._refused: BaseException | None = None
         self._traces: frozenset[str] = frozenset()
+        self._trace: dict[str, Any] | None = None  # of the failure that pytest makes a report of
         self._explainer: FailureExplainer | None = None
 
     def pytest_report_header(self) -> str | None:
@@ -77,13 +78,23 @@ class Tests:
         """End what a fixture has set."""
         self.isolation.torn_down(fixturedef)
 
+    @pytest.hookimpl(specname="pytest_runtest_makereport")
+    def pytest_take_trace(self, call: Any) -> None:
+        """Keep the trace of what failed a test, and take the probe's own frames out of what pytest will show.
+
+        A hook of pytest that comes before this one, but after wrappers, puts into `call` what a unittest has raised.
+        """
+        self._trace = None
+        if call.excinfo is not None:
+            self._trace = diagnosis_section.trace_of(call.excinfo.value)
+            call.excinfo.traceback = type(call.excinfo.traceback)(call.excinfo.tb)  # a unittest's was read before
+
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
         """Put devfix's diagnosis into the report of a test that fails."""
-        error = call.excinfo.value if call.excinfo is not None else None
-        trace = diagnosis_section.trace_of(error) if error is not None else None
         outcome: Any = yield
         report = outcome.get_result()
+        error, trace = call.excinfo, self._trace
         wants_report = bool(options.report_path(item.config))
         now = self.world.now
         if wants_report:
@@ -93,7 +104,7 @@ class Tests:
             failure = diagnosis_section.device_failure(trace, others, self.world.root) if trace or others else None
             if failure is not None:
                 lifting = options.lift_settings(item.config) if now.lift else []
-                given = [*lifting, *options.own_options(item.config)]
+                given = [*lifting, *options.doctest_options(item), *options.own_options(item.config)]
                 folder = item.config.invocation_params.dir
                 node = diagnosis_section.node_from(item.nodeid, item.config.rootpath, folder)
                 command = diagnosis_section.repair_command(node, given, now)

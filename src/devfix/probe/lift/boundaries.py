@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ..provenance import places, records
+from ..provenance import records
 from ..provenance.qualnames import qualname
 from . import consequences, constants, device_arguments, in_hand, modules, words
 from .arguments import default_device, parameters, received_values
+from .creation_places import made_at
 from .creations import Call, Creation, Token
 from .given import Given, builds_of_modules, is_computed_by_test, is_given_nothing, place_of_arguments
 from .whose import Whose, frames_of, kind_of
@@ -40,7 +41,8 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             is_told_where = isinstance(device, torch.device)
-            source = in_hand.followed_creation(frame, token(call), _creations) if is_told_where else None
+            followed = in_hand.followed_creation(frame, token(call), _creations) if is_told_where else (None, None)
+            source, follows = followed
             place = place if source is None else (source.path, source.line, source.function)
             given, peer = place_of_arguments(call)
             is_told = device_arguments.is_told_gpu(call, frame)
@@ -57,6 +59,7 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
                 _owner(call),
                 device_arguments.is_made_for_host(frame) or words.say_host(frame, call),
                 is_told,
+                follows if source is None else source.follows,
             )
             if made_in.given == Given.GPU and not made_in.is_chosen:
                 watch(call)
@@ -159,7 +162,10 @@ def handed_over(frame: FrameType | None, args: Any) -> str:
         if known is not None and known.token == token(call):
             if name := _result_of_earlier(call):
                 return name
-        elif known is not None and known.given == Given.NOTHING and known.could_say and not _was_left_behind(known):
+            known = known.follows
+            if known is None:
+                continue
+        if known is not None and known.given == Given.NOTHING and known.could_say and not _was_left_behind(known):
             return f"what {known.call.name} made without a device"
         elif known is not None and known.given == Given.HOST and not _is_moved(known):
             return f"what {known.call.name} made of tensors on the host"
@@ -212,30 +218,6 @@ def gives(call: FrameType, is_it: Callable[[torch.Tensor], bool]) -> bool:
     found = tree_leaves([value for _, value in received_values(call)])
     held = (tensor for each in found if isinstance(each, torch.nn.Module) for tensor in modules.tensors_of(each))
     return any(is_it(each) for each in (*found, *held) if isinstance(each, torch.Tensor))
-
-
-def made_at(stack: Any, taken_by: type | None = None) -> tuple[str, int, str] | None:
-    """Return where the code under test has made a tensor (path, line, function), None where it was test code.
-
-    If a module of a class keeps it, that is where a method of the class has taken it from what made it.
-    """
-    found = None
-    for at in range(0, len(stack), 2):
-        kind = kind_of(stack[at])
-        if kind == Whose.TEST:
-            break
-        if kind == Whose.CODE and (found is None or _is_method(stack[at], taken_by)):
-            place = places.describe(stack[at], stack[at + 1])
-            found = (place["path"], place["line"], place["function"])
-            if taken_by is None or _is_method(stack[at], taken_by):
-                break
-    return found
-
-
-def _is_method(code: CodeType, kind: type | None) -> bool:
-    """Return whether a function is a method of a class, or of one that it derives from, by its name."""
-    owners = () if kind is None else (each for each in kind.__mro__ if each.__module__.partition(".")[0] != "torch")
-    return any(qualname(code).startswith(f"{each.__qualname__}.") for each in owners)
 
 
 def _holds(value: Any, moment: int, depth: int, left: list[int]) -> bool:

@@ -26,7 +26,8 @@ class Creation:
     `could_say` is whether the call has a `device` that the test has left out. `owner` is a weak reference to the object
     whose method is called, None where it is no method. `is_chosen`: it was created by a method of an object that takes
     a device when it is made, and does not move (a metric with `device="cpu"` accumulates on the host by choice), or a
-    docstring says that it is on the host. `is_told`: the call, or the object, was told a GPU by its `device`.
+    docstring says that it is on the host. `is_told`: the call, or the object, was told a GPU by its `device`. `follows`
+    is the creation, in an earlier call, of a tensor whose device it was given; None where there is none.
     """
 
     token: Token
@@ -40,3 +41,4 @@ class Creation:
     owner: Any = None
     is_chosen: bool = False
     is_told: bool = False
+    follows: Creation | None = None

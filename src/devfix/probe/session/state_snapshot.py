@@ -15,6 +15,7 @@ from ..lift.inputs import begun_calls, first_methods, mixtures
 from ..simulation.accelerators import devices, randomness, real_accelerator
 from ..simulation.patches.accelerators import memory
 from . import bootstrap
+from .test_runners import raised_by
 
 State = dict[str, Any]
 _SEED = 67280421310721  # the default seed of PyTorch
@@ -77,6 +78,7 @@ def failed_test(exception: BaseException) -> dict[str, Any] | None:
 
     The probe's own frames are removed from the tracebacks of the exception.
     """
+    exception = raised_by(exception)
     failure.strip(exception)
     return bootstrap.trace_of(exception)
 

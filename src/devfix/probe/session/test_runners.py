@@ -23,7 +23,14 @@ def install(endings: FailureRecorder) -> None:
 def failed_test(exception: BaseException | None) -> None:
     """Record the exception that failed a test."""
     if _endings is not None:
-        _endings.uncaught(exception, "test")
+        _endings.uncaught(exception and raised_by(exception), "test")
+
+
+def raised_by(exception: BaseException) -> BaseException:
+    """Return the exception that an example in a docstring raised, where that is what failed a test; else the same."""
+    failures = getattr(exception, "failures", None) or [exception]  # pytest's for several examples
+    inner = next((each.exc_info[1] for each in failures if getattr(each, "exc_info", None)), None)
+    return exception if inner is None else inner
 
 
 def hook_unittest() -> None:

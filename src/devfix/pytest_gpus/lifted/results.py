@@ -108,13 +108,11 @@ class LiftedTests:
         if self._warm_ups.is_running:
             return
         report = outcome.get_result()
-        error = (
-            _exception_of(call.excinfo.value) if call.excinfo is not None else None
-        )  # unittest's is there by now alone
         here = probe("session.state_snapshot")
-        trace = here.failed_test(error) if here is not None and error is not None else None
         if here is None or not here.is_lifted():
             return
+        error = here.raised_by(call.excinfo.value) if call.excinfo is not None else None  # unittest's by now alone
+        trace = here.failed_test(error) if error is not None else None
         if call.when == "call" and (report.passed or here.is_strict()) and (silent := here.silent_findings()):
             report.user_properties.append((SILENT, silent))
         if call.when == "call" and here.leaves_devices_out():
@@ -195,13 +193,6 @@ def _write_trace(folder: Path, trace: dict[str, Any], item: pytest.Item) -> str:
     name = f"{os.getpid()}-{time.monotonic_ns()}.json"
     (folder / name).write_text(json.dumps(trace, default=str), "utf-8", "backslashreplace")
     return name
-
-
-def _exception_of(error: BaseException) -> BaseException:
-    """Return the exception that a doctest's example raised, where that is what failed it."""
-    failures = getattr(error, "failures", None) or [error]
-    inner = next((each.exc_info[1] for each in failures if getattr(each, "exc_info", None)), None)
-    return error if inner is None else inner
 
 
 def _without_devices(error: BaseException | None) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from ...simulation.accelerators import messages
 from ...simulation.patches.compilation.scripting import script_calls
 from ...simulation.patching import undo_with, wrap
 from .. import boundaries, constants, creations, devices, words
+from ..creation_places import made_at
 from ..given import Given
 from ..whose import Whose, asks, nearest
 from . import kept, private, stale
@@ -118,7 +119,7 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
     since = max(holder.arrived, records.of(holder.tensor)[records.LAST][records.MOMENT])  # type: ignore[index]
     event = records.of(value)[records.LAST]  # type: ignore[index]
     while event is not None and event[records.MOMENT] > since:
-        if boundaries.made_at(event[records.STACK]) is not None:
+        if made_at(event[records.STACK]) is not None:
             return True
         event = event[records.PREVIOUS]
     return False
@@ -126,7 +127,7 @@ def _is_computed(value: Any, holder: kept.Kept) -> bool:
 
 def _note_kept(value: Any, holder: kept.Kept, call: creations.Call | None) -> bool:
     creation = records.of(value)[records.CREATION]  # type: ignore[index]
-    place = boundaries.made_at(creation[records.STACK], holder.kind)
+    place = made_at(creation[records.STACK], holder.kind)
     if place is None or words.class_says(holder.kind) or constants.is_number(holder.tensor):
         return False
     call = call or creations.Call(holder.module, place[0], place[1])

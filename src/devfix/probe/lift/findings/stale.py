@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves
 from ...provenance import records
 from ...simulation.patching import undo_with
 from .. import boundaries, devices
+from ..creation_places import made_at
 from . import suite_state
 
 OTHER = 0  # the GPU of a warm-up
@@ -66,7 +67,7 @@ def served_location(frame: FrameType | None, values: Any) -> dict[str, Any] | No
     """Return where one of some tensors was made that a warm-up has left to the code under test."""
     call = boundaries.boundary(frame)
     for event in _creation_events(values):
-        place = boundaries.made_at(event[records.STACK])
+        place = made_at(event[records.STACK])
         if place is not None and not _is_of_suite(call, event):
             return {"path": place[0], "line": place[1], "function": place[2]}
     return None

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from ...provenance import records
-from .. import boundaries, creations, words
+from .. import creations, words
+from ..creation_places import made_at
 from ..whose import Whose, kind_of
 
 Place = tuple[str, int, str]
@@ -30,7 +31,7 @@ def find_taken(value: Any) -> tuple[Place, creations.Call] | None:
     move = None if history is None else history[records.MOVE]
     if move is None or str(move[records.DEVICE]) != "cpu":
         return None
-    place = boundaries.made_at(move[records.STACK])
+    place = made_at(move[records.STACK])
     if place is None:
         return None
     codes = list(_codes(move[records.STACK]))

@@ -36,12 +36,13 @@ def _rule(finding: CauseRecord) -> str:
 
 
 def _result(finding: CauseRecord) -> Record:
+    here = "It fails here." if finding.evidence is None else "It meets tensors on the GPU here."
     return {
         "ruleId": _rule(finding),
         "level": _LEVELS[finding.confidence],
         "message": {"text": message(f"{summary(finding)} Seen in {finding.tests[0]}")},
         "locations": [location(finding)],
-        "relatedLocations": [{**location(finding.failing), "message": {"text": "It fails here."}}],
+        "relatedLocations": [{**location(finding.failing), "message": {"text": here}}],
         "partialFingerprints": {"devfixCause/v1": cause_id(finding)},
     }
 

@@ -82,7 +82,7 @@ def _end_of(place: str, width: int) -> str:
 
 def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
     if finding.failure is not None:
-        yield from diagnosis(finding.failure)
+        yield from diagnosis(finding.failure, is_raised=finding.evidence is None)  # else `--lift-strict` raised it
     else:
         yield Text(f"> {one_line(finding.source)}")
     if finding.evidence is not None:

@@ -94,11 +94,12 @@ def _title(index: int, count: int, failure: FailureRecord) -> Text:
     return Text(number + where + (f" in {plain(at.function)}" if at and at.function else ""), style="bold")
 
 
-def diagnosis(failure: FailureRecord) -> Iterator[RenderableType]:
-    """Yield the failing line, the exception and the operands."""
+def diagnosis(failure: FailureRecord, is_raised: bool = True) -> Iterator[RenderableType]:
+    """Yield the failing line, the exception where the program raises one, and the operands."""
     if failure.at and failure.at.source:
         yield Text("> " + plain(failure.at.source), style="cyan")
-    yield Text(f"{plain(failure.exception)}: {one_line(failure.message, 600)}", style="red")
+    if is_raised:
+        yield Text(f"{plain(failure.exception)}: {one_line(failure.message, 600)}", style="red")
     yield from operands(failure)
 
 
