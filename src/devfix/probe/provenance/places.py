@@ -45,7 +45,7 @@ def learn(filename: str) -> int:
     path = resolve_path(filename)
     if path.startswith(_PROBE):
         kind = PROBE
-    elif path.startswith(_TORCH) or filename.startswith("<"):
+    elif path.startswith(_TORCH) or (filename.startswith("<") and not filename.startswith("<doctest ")):
         kind = TORCH
     else:
         kind = OWNED if _owned and path.startswith(_owned) and not _is_installed(path) else FOREIGN

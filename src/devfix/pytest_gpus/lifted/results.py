@@ -205,9 +205,12 @@ def _first_line(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0][:300]
 
 
+_OF_EXAMPLE = ": UnexpectedException"
+
+
 def last_line(report: Any) -> str:
-    """Return the last line of an error as pytest shows it."""
-    lines = str(report.longrepr).strip().splitlines()
+    """Return the last line of an error as pytest shows it; that of a docstring example is followed by its place."""
+    lines = [line for line in str(report.longrepr).strip().splitlines() if not line.endswith(_OF_EXAMPLE)]
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]
     return (errors or lines or [""])[-1][:300]
 
