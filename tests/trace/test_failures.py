@@ -245,6 +245,7 @@ def test_a_failure_inside_a_group(trace_program: Any) -> None:
         """
     )
     assert ran.failure["kind"] == "device-mismatch" and len(ran.failure["operands"]) == 2
+    assert "in work" in ran.failure["traceback"] and "/probe/" not in ran.failure["traceback"]
 
 
 def test_any_other_exception_has_frames_alone(trace_program: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import sys
 import threading
@@ -20,6 +21,7 @@ from ..simulation.operator_tables import operators
 
 Json = dict[str, Any]
 _BINDINGS = 4_000  # expressions recorded of all frames together; a deep stack gets fewer for each
+GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})
 
 
@@ -88,6 +90,8 @@ def strip(exception: BaseException | None, depth: int = 20) -> None:
             for inner, outer in zip([*frames[1:], None], frames, strict=True):
                 outer.tb_next = inner
             exception.__traceback__ = frames[0]
+        for each in exception.exceptions[:depth] if isinstance(exception, GROUP) else ():
+            strip(each, depth - 1)
         exception, depth = exception.__cause__ or exception.__context__, depth - 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import itertools
 import json
@@ -21,7 +20,6 @@ MARK = "_devfix_failure"
 _RANK = {"": 0, "thread": 1, "test": 2, "process": 3}
 _REPEATS = 20
 _FIRST = 3  # handled failures of a process that its trace contains
-_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 
 
 class FailureRecorder:
@@ -182,7 +180,7 @@ def _chain(exception: BaseException) -> list[BaseException]:
     link: BaseException | None = exception
     while link is not None and all(link is not known for known in chain) and len(chain) < 20:
         chain.append(link)
-        if isinstance(link, _GROUP):
+        if isinstance(link, failure.GROUP):
             chain.extend(link.exceptions[:20])
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
     return chain
