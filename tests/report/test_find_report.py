@@ -81,6 +81,7 @@ def test_annotations_are_at_the_cause() -> None:
         "::error file=lib/a.py,line=5,title=devfix%3A placement/factory-without-device::RuntimeError"
     )
     assert second.startswith("::warning file=lib/a.py,line=5,") and "result-on-host: It leaves its result" in second
+    assert "in 2 tests" in first and second.endswith("in 1 test")
 
 
 def test_sarif_names_both_places() -> None:

@@ -45,7 +45,7 @@ def find_headline(data: FindRecord) -> str:
     known = f", {len(data.known)} known" if data.known else ""
     stopped = ", interrupted" if data.interrupted else ""
     return (
-        f"{found}{known}{stopped}: {data.tests} tests, {data.passed_cpu} pass on the CPU, "
+        f"{found}{known}{stopped}: {_tests(data.tests)}, {data.passed_cpu} pass on the CPU, "
         f"{data.passed_lifted} of these on a GPU too ({duration(data.seconds['total'])})"
     )
 
@@ -183,7 +183,7 @@ def find_commands(data: FindRecord) -> str:
     lines = []
     for each in data.findings:
         words = one_line(summary(each), 400)
-        told = f"{words}\nSeen at {each.failing.path}:{each.failing.line} in {len(each.tests)} tests"
+        told = f"{words}\nSeen at {each.failing.path}:{each.failing.line} in {_tests(len(each.tests))}"
         where = {"file": each.path, "line": str(each.line)} if not each.path.startswith("/") else {}
         severity = "error" if each.kind == "raises" else "warning"  # nothing fails by the others
         lines.append(command(severity, told, {**where, "title": f"devfix: {each.rule or each.title}"}))
