@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -44,9 +45,14 @@ def python_below(folder: str) -> list[Path]:
     return found
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
 def imports(path: Path) -> Iterator[str]:
     """The full names of the modules that a file imports, anywhere in it; relative ones start with a dot."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -118,7 +124,7 @@ CLAUSE = re.compile(r"(?:Whether|What|How|Where|Which|Who|When)\b")
 def test_docstrings_start_with_a_verb_or_a_noun_phrase() -> None:
     """`Return whether it moves` says what one gets; `Whether it moves` leaves that to the reader."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    trees = {path: ast.parse(path.read_bytes()) for folder in ("src/devfix", "rules") for path in python_below(folder)}
+    trees = {path: tree_of(path) for folder in ("src/devfix", "rules") for path in python_below(folder)}
     documented = ((path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, kinds))
     assert not [(path.name, text) for path, node in documented if CLAUSE.match(text := ast.get_docstring(node) or "")]
 
@@ -135,7 +141,7 @@ VERBS = {"embed", "exceed", "feed", "need", "proceed", "seed", "shed"}
 
 def test_functions_are_named_by_what_they_do_or_return() -> None:
     """A bare participle (`moved`) says neither; properties are exempt, and so are functions in a function."""
-    trees = {path: ast.parse(path.read_bytes()) for folder in ("src/devfix", "rules") for path in python_below(folder)}
+    trees = {path: tree_of(path) for folder in ("src/devfix", "rules") for path in python_below(folder)}
     scopes = [(path, each) for path, tree in trees.items() for each in (tree, *classes_in(tree))]
     functions = [(path, node) for path, scope in scopes for node in scope.body if isinstance(node, ast.FunctionDef)]
     named = [
@@ -221,7 +227,7 @@ ENDED_BY_A_CLOCK |= {"runpytest_subprocess", "HTTPConnection", "create_connectio
 
 def judging_by_the_clock(path: Path) -> Iterator[int]:
     """The lines of a file that read a clock on the wall, or that end what they wait for after some seconds."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(tree_of(path)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
