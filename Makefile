@@ -46,7 +46,7 @@ test: $(READY) ## Check style, types and layers, and run what guards daily work:
 test-daily: $(READY)
 	@$(BIN)/python -m pytest --quiet -n 3 --dist worksteal -m "not slow and not exhaustive"
 
-test-all: test test-pages test-slow ## The same, and the tests that start many programs: three quarters of an hour
+test-all: test test-pages test-slow ## The same, and the tests that start many programs: an hour
 
 test-pages: $(READY) ## Repair the cases on the rules' pages
 	@$(BIN)/python -m pytest --quiet -n 2 --dist worksteal -m "not exhaustive" $(PAGES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from devfix.find.control import missing_modules, needing_gpus, notes_of
@@ -9,6 +11,7 @@ from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind
 from devfix.model import Outcome, Run, World
+from devfix.pytest_gpus.lifted.results import last_line
 
 TESTS = Suite(SuiteKind.tests, ())
 LACKS = "E   ModuleNotFoundError: No module named 'einops.layers'"
@@ -68,7 +71,8 @@ def test_an_exception_in_an_example_is_said_without_its_place() -> None:
     raised = (
         "UNEXPECTED EXCEPTION: NameError('x')\nTraceback (most recent call last):\nNameError: name 'x' is not defined"
     )
-    tests = TestResults(1, results={"a": "failed"}, reasons={"a": f"{raised}\n/library/a.py:3: UnexpectedException"})
+    report = SimpleNamespace(longrepr=f"{raised}\n/library/a.py:3: UnexpectedException")
+    tests = TestResults(1, results={"a": "failed"}, reasons={"a": last_line(report)})
     said = ["none of the tests passes on the CPU: NameError: name 'x' is not defined"]
     assert list(notes_of(TESTS, ended(Outcome.OTHER, tests))) == said
 

@@ -153,6 +153,25 @@ def test_repair_fixes_what_a_suite_finds(tmp_path: Path) -> None:
     assert [edit.path for fix in data.fixes for edit in fix.edits] == ["model.py"]
 
 
+@pytest.mark.slow
+def test_an_exception_with_names_of_doctests_is_none_of_theirs(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_it="""
+        import doctest, torch
+
+        class Odd(Exception):
+            failures, exc_info = 3, True
+
+        def test_odd():
+            torch.ones(2).cuda()
+            raise Odd
+        """
+    )
+    done = run(pytester, "--gpus", "1", "--world", "simulated")
+    done.assert_outcomes(failed=1)
+    assert "INTERNALERROR" not in str(done.stdout) and "-- devfix --" not in str(done.stdout)
+
+
 UNITTEST = """
 import unittest
 

@@ -15,7 +15,6 @@ _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
 _LACKS_GPU = re.compile("Found no NVIDIA driver|not compiled with (CUDA|XPU)|No (CUDA GPUs|XPU devices) are available")
 _RAISED = "E "
-_OF_EXAMPLE = ": UnexpectedException"  # how pytest names an exception in a docstring example
 _OF_HOOK = "INTERNALERROR> "
 
 
@@ -86,11 +85,6 @@ def _is_raised(line: str) -> bool:
 
 def _most_common(reasons: Iterable[str]) -> str:
     """Return the line that most of some reasons end with: of a traceback, the exception."""
-    last = Counter(_last_line(reason.strip().splitlines()) for reason in reasons if reason.strip())
+    ends = (reason.strip().splitlines()[-1] for reason in reasons if reason.strip())
+    last = Counter(end.removeprefix(_RAISED).strip() for end in ends)
     return last.most_common(1)[0][0] if last else "no reason is known"
-
-
-def _last_line(lines: Sequence[str]) -> str:
-    """Return the exception of a reason; that of a docstring example is followed by its place."""
-    is_example = len(lines) > 1 and lines[-1].endswith(_OF_EXAMPLE)
-    return lines[-2 if is_example else -1].removeprefix(_RAISED).strip()

@@ -84,7 +84,6 @@ class Tests:
 
         A hook of pytest that comes before this one, but after wrappers, puts into `call` what a unittest has raised.
         """
-        self._trace = None
         if call.excinfo is not None:
             self._trace = diagnosis_section.trace_of(call.excinfo.value)
             call.excinfo.traceback = type(call.excinfo.traceback)(call.excinfo.tb)  # a unittest's was read before
@@ -92,14 +91,14 @@ class Tests:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
         """Put devfix's diagnosis into the report of a test that fails."""
+        self._trace = None  # of an earlier report
         outcome: Any = yield
-        report = outcome.get_result()
-        error, trace = call.excinfo, self._trace
+        report, trace = outcome.get_result(), self._trace
         wants_report = bool(options.report_path(item.config))
         now = self.world.now
         if wants_report:
             setattr(report, WORLD, None if now is None else now.data)
-        if report.failed and error is not None and now is not None and not self.world.is_judged:
+        if report.failed and call.excinfo is not None and now is not None and not self.world.is_judged:
             others = [self.world.traces / name for name in sorted(self._written_fixtures() - self._traces)]
             failure = diagnosis_section.device_failure(trace, others, self.world.root) if trace or others else None
             if failure is not None:

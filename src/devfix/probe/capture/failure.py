@@ -20,6 +20,7 @@ from ..recipes import calls
 from ..simulation.operator_tables import operators
 
 Json = dict[str, Any]
+_STRIPPED = 50  # exceptions, with their causes and those of groups, from whose tracebacks the probe's frames are taken
 _BINDINGS = 4_000  # expressions recorded of all frames together; a deep stack gets fewer for each
 GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})
@@ -77,22 +78,30 @@ def format_traceback(exception: BaseException) -> str:
         return _last_line(exception)
 
 
-def strip(exception: BaseException | None, depth: int = 20) -> None:
-    """Remove the probe's own frames from the traceback that the user will read."""
-    while exception is not None and depth:
-        entries = []
-        trace = exception.__traceback__
-        while trace is not None:
-            entries.append(trace)
-            trace = trace.tb_next
-        frames = [entries[at] for at in places.visible_frames([entry.tb_frame.f_code for entry in entries])]
-        if frames:
-            for inner, outer in zip([*frames[1:], None], frames, strict=True):
-                outer.tb_next = inner
-            exception.__traceback__ = frames[0]
-        for each in exception.exceptions[:depth] if isinstance(exception, GROUP) else ():
-            strip(each, depth - 1)
-        exception, depth = exception.__cause__ or exception.__context__, depth - 1
+def strip(exception: BaseException | None) -> None:
+    """Remove the probe's own frames from the tracebacks that the user will read: causes and members of groups too."""
+    left, seen = [exception], set[int]()
+    while left and len(seen) < _STRIPPED:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        _strip_one(each)
+        left += each.exceptions if isinstance(each, GROUP) else ()
+        left.append(each.__cause__ or each.__context__)
+
+
+def _strip_one(exception: BaseException) -> None:
+    entries = []
+    trace = exception.__traceback__
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    frames = [entries[at] for at in places.visible_frames([entry.tb_frame.f_code for entry in entries])]
+    if frames:
+        for inner, outer in zip([*frames[1:], None], frames, strict=True):
+            outer.tb_next = inner
+        exception.__traceback__ = frames[0]
 
 
 def message_of(exception: BaseException) -> str:

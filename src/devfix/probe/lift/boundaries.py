@@ -41,9 +41,9 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
             code = frame.f_code
             place = (os.path.realpath(code.co_filename), frame.f_lineno, qualname(code))
             is_told_where = isinstance(device, torch.device)
-            followed = in_hand.followed_creation(frame, token(call), _creations) if is_told_where else (None, None)
-            source, follows = followed
-            place = place if source is None else (source.path, source.line, source.function)
+            follows = in_hand.followed_creation(frame, token(call), _creations) if is_told_where else None
+            if follows is not None and follows.token == token(call):
+                place, follows = (follows.path, follows.line, follows.function), follows.follows
             given, peer = place_of_arguments(call)
             is_told = device_arguments.is_told_gpu(call, frame)
             could_say = device_arguments.leaves_device_out(call)
@@ -59,7 +59,7 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
                 _owner(call),
                 device_arguments.is_made_for_host(frame) or words.say_host(frame, call),
                 is_told,
-                follows if source is None else source.follows,
+                follows,
             )
             if made_in.given == Given.GPU and not made_in.is_chosen:
                 watch(call)

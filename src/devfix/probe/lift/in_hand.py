@@ -36,20 +36,15 @@ def _has_in_hand(call: FrameType, moment: int | None) -> bool:
     return any(_is_of(each, moment) for each in itertools.islice(found, _ITEMS))
 
 
-def followed_creation(
-    frame: FrameType, token: Token, known: Mapping[int, Creation]
-) -> tuple[Creation | None, Creation | None]:
-    """Return the creations of tensors in variables of a function: in the same call of test code, and in an earlier one.
+def followed_creation(frame: FrameType, token: Token, known: Mapping[int, Creation]) -> Creation | None:
+    """Return the creation of a tensor in a variable of a function, in the same call of test code if there is one.
 
-    What the function makes with `device=x.device` is where that one is, and moves with it. None where there is none.
+    What the function makes with `device=x.device` is where that one is, and moves with it. None if there is none.
     """
     held = [each for each in list(frame.f_locals.values()) if is_a(each, torch.Tensor) and each.device.type == "cpu"]
     moments = map(records.creation_moment, held)
     found = [known[moment] for moment in moments if moment is not None and moment in known]
-    same, earlier = (
-        next((each for each in found if (each.token == token) == is_same), None) for is_same in (True, False)
-    )
-    return same, earlier
+    return next((each for each in found if each.token == token), found[0] if found else None)
 
 
 def _is_of(value: Any, moment: int | None) -> bool:

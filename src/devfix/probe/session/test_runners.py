@@ -23,14 +23,18 @@ def install(endings: FailureRecorder) -> None:
 def failed_test(exception: BaseException | None) -> None:
     """Record the exception that failed a test."""
     if _endings is not None:
-        _endings.uncaught(exception and raised_by(exception), "test")
+        _endings.uncaught(None if exception is None else raised_by(exception), "test")
 
 
 def raised_by(exception: BaseException) -> BaseException:
     """Return the exception that an example in a docstring raised, where that is what failed a test; else the same."""
-    failures = getattr(exception, "failures", None) or [exception]  # pytest's for several examples
-    inner = next((each.exc_info[1] for each in failures if getattr(each, "exc_info", None)), None)
-    return exception if inner is None else inner
+    doctest = sys.modules.get("doctest")
+    if doctest is None:
+        return exception
+    several = getattr(exception, "failures", None)  # of pytest's exception for all examples of a docstring
+    failures = several if isinstance(several, (list, tuple)) else [exception]
+    raised = (each.exc_info[1] for each in failures if isinstance(each, doctest.UnexpectedException))
+    return next(raised, exception)
 
 
 def hook_unittest() -> None:

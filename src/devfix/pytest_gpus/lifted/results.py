@@ -205,7 +205,7 @@ def _first_line(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}".split("\n")[0][:300]
 
 
-_OF_EXAMPLE = ": UnexpectedException"
+_OF_EXAMPLE = ": UnexpectedException"  # how pytest names an exception in a docstring example
 
 
 def last_line(report: Any) -> str:

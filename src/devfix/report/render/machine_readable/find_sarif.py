@@ -36,7 +36,7 @@ def _rule(finding: CauseRecord) -> str:
 
 
 def _result(finding: CauseRecord) -> Record:
-    here = "It fails here." if finding.evidence is None else "It meets tensors on the GPU here."
+    here = "It fails here." if finding.evidence is None else "It is seen here, and nothing fails."
     return {
         "ruleId": _rule(finding),
         "level": _LEVELS[finding.confidence],
