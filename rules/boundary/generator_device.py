@@ -10,13 +10,16 @@ from devfix.sdk import (
     Changes,
     Context,
     FailureRule,
+    File,
     Safety,
     assigned_values,
+    binding_at,
     call_method,
     device_text,
     expression,
     is_bound,
     last_name,
+    match,
     move_to,
     remove_keyword,
     replace_device,
@@ -47,7 +50,30 @@ class GeneratorDevice(FailureRule):
             for each in (drawn, call_method(drawn, "cpu")):
                 yield from site.change_to(each, f"Draw on the generator's device, `{own}`")
         else:
-            yield from _move_drawn(site, given.value)
+            yield from list(_make_again(ctx, site, given.value)) or _move_drawn(site, given.value)
+
+
+def _make_again(ctx: Context, site: CallSite, generator: cst.BaseExpression) -> Changes:
+    """Yield changes by which what makes a generator once, on a device, makes it again for another device."""
+    file, text = site.file, site.file.code(generator)
+    for made in _constructions(site, generator):
+        device = device_text(made) or next((file.code(each.value) for each in made.args), "")
+        guard = next((each for each in file.ancestors(made) if isinstance(each, cst.If)), None)
+        if guard is None or match(guard.test, f"{text} is None") is None or not _has_index(ctx, file, guard, device):
+            continue
+        again = expression(f"{text} is None or {text}.device != {device}")
+        yield from site.replace({guard.test: again}, f"Make `{text}` again for another device")
+
+
+def _has_index(ctx: Context, file: File, guard: cst.If, device: str) -> bool:
+    """Return whether a device is a `torch.device` with an index: a generator's is equal to no other."""
+    around = file.function_of(guard)
+    for frame in reversed(ctx.failure.frames):
+        is_inside = frame.place.path == file.path and around is not None
+        found = binding_at(ctx.failure, frame.place, device) if is_inside else None
+        if found is not None and around is not None and frame.place.function.endswith(around.name.value):
+            return found.kind == "device" and ":" in found.device
+    return False
 
 
 def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:

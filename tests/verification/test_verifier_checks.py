@@ -97,6 +97,17 @@ def test_what_takes_the_work_off_the_gpu_is_broken_whether_it_ends_well_or_fails
         assert verdict(make_check(fixed)) == ("broken", said)
 
 
+def test_what_ran_on_the_host_before_the_failure_too_is_the_programs() -> None:
+    """A program that checks itself on the host first runs the failing line there, with a fix and without."""
+    count = (OperatorCount("aten::add", 2, 0),)
+
+    def fixed(world: World) -> Run:
+        return replace(make_run(world, failure(4, 2, 11) if world == HOME else None), operator_counts=count)
+
+    given = Asked(plainly, fixed, replace(make_run(HOME, FIRST), operator_counts=count))
+    assert given.verifier.run_on_failing_world(patch(FIX), DIAGNOSIS).verdict.outcome == "progressed"
+
+
 def test_without_a_failure_or_operands_nothing_is_blamed() -> None:
     for before in (make_run(HOME), make_run(HOME, replace(FIRST, operands=()))):
         given = Asked(plainly, make_run, before)

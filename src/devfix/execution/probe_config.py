@@ -27,6 +27,7 @@ def probe_config(
     reach: CountRequest = NO_COUNTS,
     totals: bool = False,
     seed: int | None = None,
+    scripts: bool = True,
 ) -> Mapping[str, object]:
     """Return the configuration of a run that writes its traces to a folder; `owned` is the program's worktree."""
     return {
@@ -43,6 +44,7 @@ def probe_config(
         "map": device_map,
         "totals": totals,
         "seed": seed,
+        "scripts": scripts,
         "given": [[each.total, each.size] for each in reach.expected_values],
         "steps": reach.steps,
     }

@@ -70,6 +70,7 @@ class TracedRunner:
         a device failure that the program catches is a failure of the run.
         """
         self.include_handled = include_handled
+        self.scripts = True  # TorchScript compiles; if not, it still does in fresh processes
         self.hangs = False  # a device failure is what keeps the program from ending
         self.idle_limit: float | None = None  # seconds, after which a run that stands still after a failure is ended
         self.scratch = scratch
@@ -120,7 +121,8 @@ class TracedRunner:
                 temporary_folder("temporary", self.scratch) as temporary,
                 shown as line,
             ):
-                order = probe_config(world, traces, tree.path, self.target.root, watch, device_map, reach, totals, seed)
+                recorded = (watch, device_map, reach, totals, seed, self.scripts or fresh)
+                order = probe_config(world, traces, tree.path, self.target.root, *recorded)
                 overlays = [folder for folder in (overlay, self.plugin) if folder is not None]
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlays=overlays)
                 if self.plugin is not None:
@@ -154,6 +156,7 @@ class TracedRunner:
     def running(self, *words: str, timeout: float) -> TracedRunner:
         """Return an observer that runs the target's interpreter with other words, for at most `timeout` seconds."""
         other = copy(self)
+        other.scripts = True
         limit = min(timeout, self.target.timeout)
         other.target = replace(self.target, command=(str(self.target.python), *words), timeout=limit, until=None)
         return other

@@ -36,6 +36,7 @@ class ProbeConfig:
     """The world to enter, where to write, which files are owned, places (path and line) to watch or count at.
 
     `given` are the values to look for at the latter; once an operator has run `steps` times there, a file says so.
+    Without `scripts` Python runs what TorchScript would compile.
     """
 
     kind: str = "cpu"
@@ -53,6 +54,7 @@ class ProbeConfig:
     given: tuple[tuple[float, float], ...] = ()
     steps: int = 0
     seed: int | None = None
+    scripts: bool = True
     lift: LiftConfig | None = None
 
 
@@ -77,6 +79,7 @@ def read(text: str | None = None) -> ProbeConfig | None:
             given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
             steps=int(raw.get("steps") or 0),
             seed=None if raw.get("seed") is None else int(raw["seed"]),
+            scripts=bool(raw.get("scripts", True)),
             lift=_lift(raw.get("lift")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):

@@ -116,6 +116,7 @@ class OtherCommands:
         self, command: Command, world: World, files: Mapping[str, bytes], seed: int | None, share: float = 1.0
     ) -> Run:
         observer = copy(self.session.observer)
+        observer.scripts = True
         left = max(5.0, share * (self.seconds - self._spent))
         limit = min(left, observer.target.timeout)
         observer.target = replace(observer.target, command=command.words, timeout=limit, until=None)

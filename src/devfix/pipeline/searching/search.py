@@ -17,6 +17,7 @@ from devfix.pipeline.searching.companions import with_companion
 from devfix.pipeline.searching.hanging import explain_hang, limit_idle_runs
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
 from devfix.pipeline.searching.redundant import patches_with_less, sequences_with_less
+from devfix.pipeline.searching.scripted import run_scripts_in_python
 from devfix.registry import Rule
 from devfix.verification.candidate import CandidateResult
 from devfix.verification.other_commands.endings import describe_other_end, ends_as
@@ -127,6 +128,8 @@ class Search:
             self.repairs.append(Repair(run.failure, (), None))
             self.session.notes.add(f"stopped after {self.limit} fixes, as --max-fixes asks; a failure remains")
             return run
+        run = run_scripts_in_python(self.session, run)
+        assert run.failure is not None
         self._failing = run.failure
         attempt = self._attempt_for(run, run.failure)
         if attempt is None:

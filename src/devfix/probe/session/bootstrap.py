@@ -19,7 +19,7 @@ from ..inspection import device_map
 from ..provenance import compiler_import, creations, places, tracking
 from ..recipes import calls
 from ..simulation import hooks, patching, seeding, world
-from . import child_processes, shutdown, test_runners
+from . import child_processes, scripts, shutdown, test_runners
 
 _begun: tuple[TraceWriter, FailureRecorder] | None = None
 
@@ -58,6 +58,8 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
         modules.install()
         tracking.install()
         compiler_import.install()
+        if not order.scripts:
+            scripts.interpret()
         if order.map:
             device_map.install()
         if order.lift is not None:

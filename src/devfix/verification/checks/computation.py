@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from devfix.model import Edit, Failure, Operand, OperatorTotals, Run, SourceLocation
+from devfix.model import Edit, Failure, Operand, OperatorCount, OperatorTotals, Run, SourceLocation
 from devfix.verification.edit_map import blocks
 
 _CLOSE = 1e-3  # relative to the sum of magnitudes: backends may add in another order
@@ -61,12 +61,18 @@ def moved_work_to_cpu(before: Run, wrong: Operand | None, after: Run) -> str:
     if failure is None or wrong is None or not failure.op or writes_to_array(failure):
         return ""
     peers = [operand for operand in failure.operands if operand is not wrong]
-    there = next((visit for visit in after.operator_counts if visit.op == failure.op), None)
-    if there is None or not there.completed or there.device or not peers:
+    known, there = (_at_failure(failure.op, run) for run in (before, after))
+    on_host = known.completed - known.device if known is not None else 0  # as where a program checks itself first
+    if there is None or there.completed <= on_host or there.device or not peers:
         return ""
     if any(operand.device == "cpu" for operand in peers) or (wrong.device == "cpu" and wrong.transfers):
         return ""
     return f"it takes the work off the GPU: {failure.op} runs on the CPU where it failed"
+
+
+def _at_failure(op: str, run: Run) -> OperatorCount | None:
+    """Return how often an operator ran at the failing line; None if it never did."""
+    return next((each for each in run.operator_counts if each.op == op), None)
 
 
 def writes_to_array(failure: Failure) -> bool:
@@ -81,7 +87,7 @@ def left_gpu(before: Run, after: Run) -> tuple[str, ...]:
     So it does where a model was moved to the host between two uses, and its input follows it.
     """
     op = before.failure.op if before.failure is not None else ""
-    ran, runs = (next((each for each in run.operator_counts if each.op == op), None) for run in (before, after))
+    ran, runs = _at_failure(op, before), _at_failure(op, after)
     if ran is None or runs is None or not ran.completed or ran.device < ran.completed or runs.device >= runs.completed:
         return ()
     return (
