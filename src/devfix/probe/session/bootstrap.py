@@ -14,7 +14,7 @@ from .. import config
 from ..capture import failure, imported_modules, modules, unraised
 from ..capture.failure_recorder import FailureRecorder
 from ..capture.trace_writer import TraceWriter
-from ..counters import checksums, scope_watch, sites, totals
+from ..counters import checksums, scope_watch, sites, totals, uninitialized
 from ..inspection import device_map
 from ..provenance import compiler_import, creations, places, tracking
 from ..recipes import calls
@@ -86,6 +86,7 @@ def _take_slots(endings: FailureRecorder) -> None:
         def counted(result: Any, func: Any, args: Any, kwargs: Any) -> None:
             plain(result, func, args, kwargs)
             totals.count(result, func)
+            uninitialized.clear(result, func)
             seeding.record_draw(result, func, args, kwargs)
 
         hooks.on_created = counted
