@@ -135,3 +135,35 @@ def test_shows_nothing_that_a_constructor_could_not_read_or_a_module_moves_itsel
     after = MODULE.replace("(1))", "(1), device=self.device)")
     found = changed(patch_of(MODULE, after), {"m.py": after})
     assert found == [("m.py", "self.bias = torch.zeros(n, device=self.device)")]
+
+
+WIDE = """import torch
+
+
+class Attention:
+    def train(self, values):
+        index = torch.arange(values.shape[3]).repeat(values.shape[0], 1).cuda()
+        return values.gather(0, index)
+
+    def infer(self, values):
+        if values.ndim:
+            index = torch.arange(values.shape[3]).repeat(values.shape[0], 1).cuda()
+        return values.gather(0, index), torch.zeros(values.shape[0], values.shape[1])
+"""
+LONG = "index = torch.arange(values.shape[3]).repeat(values.shape[0], 1)"
+
+
+def test_shows_copies_of_a_line_that_the_fix_has_wrapped() -> None:
+    wrapped = f"{LONG[:-22]}(\n            values.shape[0], 1\n        ).to(values.device)\n"
+    after = WIDE.replace(f"{LONG}.cuda()\n", wrapped, 1)
+    (found,) = similar_sites(patch_of(WIDE, after), lambda path: after.encode(), lambda texts: ["m.py"])
+    assert found.line == 13
+    indented = wrapped.replace("\n    ", "\n        ")
+    assert found.after.decode() == after.replace(f"{LONG}.cuda()\n", indented)
+
+
+def test_shows_siblings_of_a_call_that_the_fix_has_wrapped() -> None:
+    call = "torch.arange(values.shape[3])"
+    after = WIDE.replace(call, "torch.arange(\n            values.shape[3], device=values.device,\n        )", 1)
+    found = changed(patch_of(WIDE, after), {"m.py": after})
+    assert any("torch.zeros(values.shape[0], values.shape[1], device=values.device)" in line for _, line in found)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
+from textwrap import dedent, indent
 
 import libcst as cst
 
@@ -20,8 +21,9 @@ PLACES = 20  # at most, for one fix
 FILES = 200  # at most, parsed for copies of the faulty line
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?!\w)(?!\s*=[^=])")  # not an attribute, and not a keyword
 REGISTERING = ("register_buffer", "register_parameter", "Parameter", "Buffer")
+_WRAPPING = re.compile(r"\s+|,(?=\s*[)\]}])")
 OWN = re.compile(r"\bself\.[^\W\d]\w*")
-Line = tuple[str, str]
+Pair = tuple[str, str]  # lines before and after a fix, without their common indentation
 
 
 def similar_sites(
@@ -33,7 +35,7 @@ def similar_sites(
     the files that contain one of some texts. A place is skipped unless every name that the new line uses is bound
     there.
     """
-    faulty = [old for edit in patch.edits for old, _ in _pairs(edit)]
+    faulty = [old.splitlines()[0] for edit in patch.edits for old, _ in _pairs(edit)]
     every = sorted(path for path in containing(faulty) if path.endswith((".py", ".ipynb")))[:FILES]
     found = (each for edit in patch.edits for each in _advice(edit, read, every))
     unique = {(each.path, each.after): each for each in islice(found, PLACES)}
@@ -44,36 +46,45 @@ def _advice(edit: Edit, read: Callable[[str], bytes | None], paths: Iterable[str
     pairs = _pairs(edit)
     for path in (edit.path, *(path for path in paths if path != edit.path)):
         data = read(path)
-        if data is not None and any(old.encode() in data for old, _ in pairs):
+        if data is not None and any(old.splitlines()[0].encode() in data for old, _ in pairs):
             yield from _elsewhere(path, data, pairs)
     yield from _siblings(edit, read(edit.path) or b"")
 
 
-def _pairs(edit: Edit) -> list[Line]:
-    """Return the lines that an edit replaced one by one, as (old, new) without their indentation."""
+def _pairs(edit: Edit) -> list[Pair]:
+    """Return the lines that an edit replaced: one by one, or together where it wrapped them."""
     old, new = (each.decode("utf-8", "replace").splitlines() for each in (edit.before, edit.after))
     pairs = []
     for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "replace" and old_to - old_from == new_to - new_from:
-            lines = zip(old[old_from:old_to], new[new_from:new_to], strict=True)
-            pairs += [(before.strip(), after.strip()) for before, after in lines]
+        before, after = old[old_from:old_to], new[new_from:new_to]
+        if tag == "replace" and len(before) == len(after):
+            pairs += [(one.strip(), other.strip()) for one, other in zip(before, after, strict=True)]
+        elif tag == "replace":
+            pairs.append((_dedented(before), _dedented(after)))
     # A bracket or a bare name occurs everywhere and does not identify the fault.
     return [pair for pair in pairs if "(" in pair[0] and len(pair[0]) > 8]
 
 
-def _elsewhere(path: str, data: bytes, pairs: list[Line]) -> Iterator[Edit]:
+def _dedented(lines: Iterable[str]) -> str:
+    return dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+
+
+def _elsewhere(path: str, data: bytes, pairs: list[Pair]) -> Iterator[Edit]:
     try:
         file = File(path, data)
     except SourceError:
         return
     lines = file.text.splitlines(keepends=True)
-    for number, line in enumerate(lines):
+    for number, first in enumerate(lines):
         for old, new in pairs:
             names = set(NAME.findall(new)) - set(NAME.findall(old))
             added = set(OWN.findall(new)) - set(OWN.findall(old))
-            if line.strip() != old or not _binds(file, number + 1, names, added):
+            end = number + 1 + old.count("\n")
+            if _dedented(lines[number:end]) != old or not _binds(file, number + 1, names, added):
                 continue
-            text = "".join((*lines[:number], line.replace(old, new), *lines[number + 1 :]))
+            ending = first[len(first.rstrip("\r\n")) :]
+            made = indent(new, first[: len(first) - len(first.lstrip())]).replace("\n", ending or "\n")
+            text = "".join((*lines[:number], made + ending, *lines[end:]))
             after = text.encode(file.module.encoding)
             try:
                 check_syntax(path, after)
@@ -107,11 +118,13 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
         before, file = File(edit.path, edit.before), File(edit.path, data)
     except SourceError:
         return
-    known = {before.code(node) for node in before.within(before.module) if isinstance(node, cst.Call)}
+    known = {_unwrapped(before.code(node)) for node in before.within(before.module) if isinstance(node, cst.Call)}
     calls = [node for node in file.within(file.module) if isinstance(node, cst.Call)]
     for added in calls:
         device = argument(added, "device")
-        if device is None or file.code(added) in known or file.code(remove_keyword(added, "device")) not in known:
+        if device is None or _unwrapped(file.code(added)) in known:
+            continue
+        if _unwrapped(file.code(remove_keyword(added, "device"))) not in known:
             continue
         value = file.code(device.value)
         kin = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
@@ -129,6 +142,11 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
                 found = file.edit(file.replace({call: add_keyword(call, "device", value)}))
                 if found:
                     yield found
+
+
+def _unwrapped(code: str) -> str:
+    """Return code without what wraps its lines: a patch may have made one of them too long."""
+    return _WRAPPING.sub("", code)
 
 
 def _moves_with_its_module(file: File, call: cst.Call) -> bool:
