@@ -60,12 +60,12 @@ def _pairs(edit: Edit) -> list[Pair]:
         if tag == "replace" and len(before) == len(after):
             pairs += [(one.strip(), other.strip()) for one, other in zip(before, after, strict=True)]
         elif tag == "replace":
-            pairs.append((_dedented(before), _dedented(after)))
+            pairs.append((_without_indentation(before), _without_indentation(after)))
     # A bracket or a bare name occurs everywhere and does not identify the fault.
     return [pair for pair in pairs if "(" in pair[0] and len(pair[0]) > 8]
 
 
-def _dedented(lines: Iterable[str]) -> str:
+def _without_indentation(lines: Iterable[str]) -> str:
     return dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
 
 
@@ -80,7 +80,7 @@ def _elsewhere(path: str, data: bytes, pairs: list[Pair]) -> Iterator[Edit]:
             names = set(NAME.findall(new)) - set(NAME.findall(old))
             added = set(OWN.findall(new)) - set(OWN.findall(old))
             end = number + 1 + old.count("\n")
-            if _dedented(lines[number:end]) != old or not _binds(file, number + 1, names, added):
+            if _without_indentation(lines[number:end]) != old or not _binds(file, number + 1, names, added):
                 continue
             ending = first[len(first.rstrip("\r\n")) :]
             made = indent(new, first[: len(first) - len(first.lstrip())]).replace("\n", ending or "\n")
@@ -118,13 +118,15 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
         before, file = File(edit.path, edit.before), File(edit.path, data)
     except SourceError:
         return
-    known = {_unwrapped(before.code(node)) for node in before.within(before.module) if isinstance(node, cst.Call)}
+    known = {
+        _without_wrapping(before.code(node)) for node in before.within(before.module) if isinstance(node, cst.Call)
+    }
     calls = [node for node in file.within(file.module) if isinstance(node, cst.Call)]
     for added in calls:
         device = argument(added, "device")
-        if device is None or _unwrapped(file.code(added)) in known:
+        if device is None or _without_wrapping(file.code(added)) in known:
             continue
-        if _unwrapped(file.code(remove_keyword(added, "device"))) not in known:
+        if _without_wrapping(file.code(remove_keyword(added, "device"))) not in known:
             continue
         value = file.code(device.value)
         kin = FACTORIES if last_name(added.func) in FACTORIES else {last_name(added.func)}
@@ -144,7 +146,7 @@ def _siblings(edit: Edit, data: bytes) -> Iterator[Edit]:
                     yield found
 
 
-def _unwrapped(code: str) -> str:
+def _without_wrapping(code: str) -> str:
     """Return code without what wraps its lines: a patch may have made one of them too long."""
     return _WRAPPING.sub("", code)
 
