@@ -37,12 +37,27 @@ class ModuleNotMoved(ModuleRule):
                 return f"`{owner.root}` ({root.type}) was never moved, and its input is on {ctx.peer.device}."
         return ""
 
+    def propose(self, ctx: Context) -> Changes:
+        """Move what has buffers alone, such as a window, where it is used, if the module is constructed elsewhere."""
+        yield from super().propose(ctx)
+        for site in ctx.sites("use") if _has_buffers_alone(ctx) else ():
+            yield from site.move_argument()
+
     def fix(self, ctx: Context) -> Changes:
         """Move it where another module is moved to the current GPU, else where it is constructed."""
         for owner, root in ctx.root_modules()[:1]:
             yield from _move_beside(ctx, owner)
             yield from _move_where_kept(ctx, root)
             yield from ctx.move_constructed(root)
+
+
+def _has_buffers_alone(ctx: Context) -> bool:
+    """Return whether a method uses a buffer of its own module, and the module is not known to have parameters."""
+    owned = ctx.failure.owned_frames
+    tensors = [each for each in owned[-1].scope if each.kind == "tensor"] if owned else []
+    own = [each for each in tensors if each.expression.startswith("self.")]
+    is_known = any(each.expression == ctx.name.strip("`") for each in own)
+    return is_known and not any(each.type.endswith("Parameter") for each in own)
 
 
 def _move_where_kept(ctx: Context, module: ScopeVariable) -> Changes:

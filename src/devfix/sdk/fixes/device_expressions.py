@@ -35,7 +35,7 @@ PART = re.compile(r"(self\.\w+)\W.*\.device$")
 GIVEN = 2.6  # penalty of a weight of a module that a caller gives: another one has other parts
 UNUSED = 5.0  # penalty of a global device in a function that does not read it: a peer nearby is better
 SCRIPT = 4.0  # more, if no function of the file reads it: a class or a helper knows nothing of the script around it
-SIZED = 0.3  # bonus of a tensor whose size or type is read where the device is wanted
+SIZED, SIZED_OF_TWO = 1.2, 0.3  # bonus of a tensor whose size or type is read where the device is wanted; with two GPUs
 REACH = 3.0  # maximum distance from the best score
 
 
@@ -52,8 +52,9 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
     wanted, frame = target_device(diagnosis), frame_of(diagnosis.failure, site.place)
     line = diagnosis.failure.frames[frame].place.line if frame is not None else 0  # what is in scope is of that line
     given = {each.expression for each in site.scope if each.type == "Property"}
+    sized = SIZED_OF_TWO if _is_between_gpus(diagnosis, wanted) else SIZED
     scored = [
-        (score + _score(file, node, text, text in given), len(text), text)
+        (score + _score(file, node, text, text in given, sized), len(text), text)
         for score, text in _texts(diagnosis, site, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
         if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
@@ -66,17 +67,18 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
     return list(dict.fromkeys(text for _, _, text in near))[:limit]
 
 
-def _score(file: File, node: cst.CSTNode, text: str, is_property: bool) -> float:
+def _score(file: File, node: cst.CSTNode, text: str, is_property: bool, sized: float) -> float:
     """Return the penalty of an expression less its bonus; what its function does not know is in the style of others.
 
-    A tensor whose size or type the node at the site reads is what the node's result is made for.
+    A tensor whose size or type the node at the site reads is what the node's result is made for: it comes before the
+    peer, except between GPUs, where it may be on the right one by chance.
     """
     penalty = _penalty(file, node, text, is_property)
     if penalty >= UNUSED:
         return penalty
     name = re.escape(text.removesuffix(".device"))
     is_sized = re.search(rf"(?<![\w.]){name}\.(shape|size|dtype)\b|\blen\({name}\)", file.code(node)) is not None
-    return penalty - style_bonus(file, text, file.function_of(node)) - SIZED * is_sized
+    return penalty - style_bonus(file, text, file.function_of(node)) - sized * is_sized
 
 
 def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False) -> float:
@@ -131,9 +133,7 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
     held = [name for each in diagnosis.failure.operands for name in each.names if name.frame == frame]
     named = {each.expression for each in held if each.relation != "storage"}  # such as the other rows of one tensor
     # With two GPUs, an unindexed "cuda" is one of them here and may be the other one elsewhere.
-    two = wanted.startswith("cuda:") and any(
-        each.device.startswith("cuda:") and each.device != wanted for each in diagnosis.failure.operands
-    )
+    two = _is_between_gpus(diagnosis, wanted)
     if wanted == "cpu" and site.frame is not None:  # a tensor from elsewhere must not be fixed to the host
         yield 1.0, '"cpu"'
     for binding in site.scope:
@@ -152,6 +152,12 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
             yield (2.0 if text in named else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and is_there(binding, wanted) and _has_parameters(site, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
+
+
+def _is_between_gpus(diagnosis: Diagnosis, wanted: str) -> bool:
+    """Return whether an operand is on a GPU other than the wanted one."""
+    others = (each.device for each in diagnosis.failure.operands if each.device != wanted)
+    return wanted.startswith("cuda:") and any(each.startswith("cuda:") for each in others)
 
 
 def _is_of_given(file: File, node: cst.CSTNode, text: str) -> bool:

@@ -48,7 +48,8 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
     for number, (place, file, call) in enumerate(calls):
         if not number:
             if device_argument(call) is None:
-                call = applied_move(file, call) or call  # which moves nothing where it names the host
+                # What moves nothing, as it names the host, has placed it too.
+                call = applied_move(file, call, failed_expression(file, failure)) or call
             given = device_argument(call)
             found = [DeviceSource(file, call, _site_at(failure, place), given.value if given is not None else None)]
             continue
@@ -66,6 +67,17 @@ def device_sources(failure: Failure, places: Sequence[SourceLocation], source: S
             return [DeviceSource(file, call, _site_at(failure, place), parameter=name.value), *found]
         found = [DeviceSource(file, call, _site_at(failure, place), passed.value), *found]
     return found
+
+
+def failed_expression(file: File, failure: Failure) -> cst.CSTNode | None:
+    """Return the expression that failed, if it is one of a file, and its columns are known.
+
+    >>> file = source.file(failure.at)
+    >>> file.code(failed_expression(file, failure))
+    '(x + positions)'
+    """
+    at = failure.at
+    return file.root_at(at) if at is not None and at.path == file.path and at.column is not None else None
 
 
 def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], reason: str = "") -> Iterator[Change]:

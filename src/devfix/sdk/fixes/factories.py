@@ -10,6 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis, Failure, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions, means
+from devfix.sdk.fixes.device_source import failed_expression
 from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
@@ -80,8 +81,11 @@ def add_device_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) ->
     """
     file = source.file(site.place)
     call = file.call_at(site.place, tuple(FACTORIES)) if file else None
-    if file is None or call is None or applied_move(file, call) is not None:
+    if file is None or call is None:
         return
+    if applied_move(file, call, failed_expression(file, diagnosis.failure)) is not None:
+        return
+    yield from _move_earlier(file, call)
     for anchor in device_expressions(diagnosis, site, file):
         beside, written = _sibling_factories(file, call), _written_factories(file, call)
         for group in dict.fromkeys([(call, *beside, *written), (call, *beside), (call,)]):
@@ -91,6 +95,19 @@ def add_device_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) ->
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
             if found:
                 yield found
+
+
+def _move_earlier(file: File, call: cst.Call) -> Iterator[Change]:
+    """Yield the change that gives a factory the device to which its expression moves what is computed of it."""
+    late = applied_move(file, call)
+    given = argument(late, "device", 0) if late is not None else None
+    if late is None or given is None or len(late.args) != 1 or not isinstance(late.func, cst.Attribute):
+        return
+    device, value = file.code(given.value), late.func.value
+    if isinstance(given.value, cst.Name | cst.Attribute):
+        made = value.deep_replace(call, add_keyword(call, "device", device))
+        title = f"Create `{file.code(call.func)}` on `{device}`, to which it is moved too late"
+        yield from filter(None, [change(file, file.replace({late: made}), title)])
 
 
 def device_parameter(site: FixSite, device: str, source: Sources) -> str:

@@ -68,10 +68,11 @@ def device_argument(call: cst.Call) -> cst.Arg | None:
     return None if DTYPE.search(code(found.value)) else found
 
 
-def applied_move(file: File, node: cst.CSTNode) -> cst.Call | None:
+def applied_move(file: File, node: cst.CSTNode, failed: cst.CSTNode | None = None) -> cst.Call | None:
     """Return the last call that moves what a call returns, in its expression, to a named device; None if none does.
 
-    What a function of PyTorch computes of it is followed, what another function does is not.
+    What a function of PyTorch computes of it is followed, what another function does is not. What is around an
+    expression that `failed` has not run: `torch.eye(3)[labels].to(device)`.
 
     >>> file = File("m.py", b"import torch\\nmask = torch.triu(torch.ones(3)).to(device).float()\\n")
     >>> file.code(applied_move(file, file.find(file.module, "torch.ones(3)")[0]))
@@ -79,6 +80,8 @@ def applied_move(file: File, node: cst.CSTNode) -> cst.Call | None:
     """
     found, before = None, node
     for each in takewhile(lambda around: isinstance(around, cst.BaseExpression | cst.Arg), file.ancestors(node)):
+        if each is failed:
+            break
         if isinstance(each, cst.Call) and before is each.func:
             found = each if is_move(each) and device_text(each) else found
         elif isinstance(each, cst.Call) and not file.qualified_name(each.func).startswith("torch."):
