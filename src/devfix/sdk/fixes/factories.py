@@ -14,7 +14,7 @@ from devfix.sdk.fixes.device_source import failed_expression
 from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
-from devfix.source.edits.device_arguments import applied_move
+from devfix.source.edits.device_arguments import applied_move, conditional_of_alike
 from devfix.source.edits.expressions import add_keyword, argument, is_move
 from devfix.source.queries.reading import definition, parameters
 from devfix.source.queries.writes import what_is_written
@@ -139,8 +139,12 @@ def _naming(scope: Iterable[ScopeVariable], device: str) -> Iterator[ScopeVariab
 def _sibling_factories(file: File, call: cst.Call) -> list[cst.Call]:
     """Return the factories without a device beside a call: other arguments, the object whose method it is passed to.
 
-    Such as those of `torch.meshgrid(torch.arange(2), torch.arange(3))`, or of `torch.zeros(3).add_(torch.ones(3))`.
+    Such as those of `torch.meshgrid(torch.arange(2), torch.arange(3))`, or of `torch.zeros(3).add_(torch.ones(3))`, and
+    the other one of `torch.zeros(n) if n else torch.zeros(1)`.
     """
+    if (either := conditional_of_alike(file, call)) is not None:
+        other = either.orelse if either.body is call else either.body
+        return [other] if _lacks_device(file, other) else []  # type: ignore[list-item]
     outer: cst.CSTNode | None = file.parent(call)
     while isinstance(outer, cst.Element | cst.List | cst.Tuple | cst.Arg | cst.Attribute):
         outer = file.parent(outer)

@@ -18,6 +18,7 @@ from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
 from devfix.source import File, Sources
+from devfix.source.edits.device_arguments import conditional_of_alike
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.bound_names import is_bound, is_local
 from devfix.source.queries.loops import outside_loops
@@ -226,9 +227,11 @@ def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterato
     for each in fix_sites(diagnosis) if running is not None else ():
         if each.frame == running:
             yield from move_at_entry(diagnosis, each, source)
+    both = conditional_of_alike(file, calls[0])
     for anchor in device_expressions(diagnosis, site, file):
         before = _move_receiver(file, calls[0], anchor) if site.kind == "derived" else None
-        yield from (each for each in (before, move_at(file, calls[0], anchor)) if each)
+        whole = move_at(file, both, anchor) if both is not None else None
+        yield from (each for each in (before, whole, move_at(file, calls[0], anchor)) if each)
 
 
 def _is_unmovable(file: File, call: cst.BaseExpression, source: Sources) -> bool:

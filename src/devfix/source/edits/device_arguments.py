@@ -90,6 +90,21 @@ def applied_move(file: File, node: cst.CSTNode, failed: cst.CSTNode | None = Non
     return found
 
 
+def conditional_of_alike(file: File, node: cst.CSTNode) -> cst.IfExp | None:
+    """Return the conditional expression of which a call is one value, and a call of the same function the other.
+
+    >>> file = File("m.py", b"x = torch.randn(n) if n else torch.randn(1)\\n")
+    >>> file.code(conditional_of_alike(file, file.find(file.module, "torch.randn(1)")[0]))
+    'torch.randn(n) if n else torch.randn(1)'
+    """
+    around = file.parent(node)
+    if not isinstance(node, cst.Call) or not isinstance(around, cst.IfExp) or around.test is node:
+        return None
+    other = around.orelse if around.body is node else around.body
+    is_alike = isinstance(other, cst.Call) and file.code(other.func) == file.code(node.func)
+    return around if is_alike else None
+
+
 def is_moved_below(file: File, node: cst.CSTNode, line: int, name: str) -> bool:
     """Return whether a name is moved below a node, and above a line of the same function: `model = model.cuda()`.
 
