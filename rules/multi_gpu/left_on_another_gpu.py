@@ -36,7 +36,8 @@ class LeftOnAnotherGpu(OperandRule):
                 node = site.occurrences(name)[0]
                 moved = move_to(node, f"{goal[0]}.device")
                 yield from site.replace({node: moved}, f"Send `{name}` after `{goal[0]}`")
-            unnamed = each.failing_site() if goal and not named else None  # the result of a call: `skips.pop()`
+            is_blamed = each.operand is ctx.operand  # else it may be the activation
+            unnamed = each.failing_site() if goal and not named and is_blamed else None  # a call: `skips.pop()`
             yield from unnamed.move_argument() if unnamed is not None else ()
 
 
