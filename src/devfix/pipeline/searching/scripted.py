@@ -12,7 +12,7 @@ def run_scripts_in_python(session: Session, run: Run) -> Run:
     """Return a run in which Python fails where TorchScript did; `run` itself for other failures, or where it does not.
 
     From then on Python runs scripts, in all worlds. Only fresh processes still compile them: a patch is run in one
-    before it is kept, since TorchScript knows less than Python.
+    before it is kept, since TorchScript knows less than Python (docs/adr/0031).
     """
     failure = run.failure
     if failure is None or not session.observer.scripts or _INTERPRETER not in failure.traceback:
