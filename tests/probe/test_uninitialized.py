@@ -35,3 +35,8 @@ def test_memory_is_cleared_where_computations_are_summed(world: str, tmp_path: P
     assert [float(each) for each in ran.done.stdout.split()] == [0.0] * len(MAKERS), ran.done.stderr
     without = run_program(tmp_path, source, warm=warm, world=world)
     assert len(without.done.stdout.split()) == len(MAKERS), "what is not compared is not touched"
+
+
+def test_what_is_given_as_out_keeps_its_values(tmp_path: Path, warm: PreforkServer) -> None:
+    source = "import torch\nx = torch.ones(4)\ntorch.empty(2, out=x[:2])\nprint(x.sum().item())"
+    assert run_program(tmp_path, source, warm=warm, world="cpu", totals=True).done.stdout == "4.0\n"

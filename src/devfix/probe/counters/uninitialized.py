@@ -36,8 +36,13 @@ def clear(result: Any, func: Any) -> None:
 
 
 def _learn(func: Any) -> bool:
-    is_maker = type(func) is not str and operators.base_name(func) in _MAKERS
+    is_maker = type(func) is not str and operators.base_name(func) in _MAKERS and not _writes_to_argument(func)
     if type(func) is not str:
         _kept.append(func)
         _is_maker[id(func)] = is_maker
     return is_maker
+
+
+def _writes_to_argument(func: Any) -> bool:
+    """Return whether an operator resizes what it is given as `out`, which may be a view of more."""
+    return any(each.is_out for each in func._schema.arguments)
