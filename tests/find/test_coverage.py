@@ -59,7 +59,7 @@ def test_what_has_no_result_lifted_is_not_asked_for_again() -> None:
     coverage.add_control(ended(Outcome.CLEAN, 2, a="passed", b="passed"))
     coverage.add_lifted(LIFTED, ["a", "b"], ended(Outcome.OTHER, a="passed"))
     (note,) = coverage.notes()
-    assert note.startswith("1 of 2 tests have no result lifted to cuda:0")
+    assert note.startswith("1 of 2 tests has no result lifted to cuda:0")
     assert coverage.select_tests(LIFTED) == [] and not coverage.is_unfinished
     coverage.add_control(ended(Outcome.CLEAN, 1, c="passed"))
     coverage.add_lifted(LIFTED, ["c"], ended(Outcome.OTHER))

@@ -175,7 +175,7 @@ def test_a_lifted_run_that_ends_at_its_start_is_told(tmp_path: Path) -> None:
     told = find(root, "--no-silent")
     assert (told["findings"], told["passed_cpu"], told["passed_lifted"]) == ([], 1, 0)
     assert told["notes"] == [
-        f"1 of 1 tests have no result lifted to cuda:{index}; pytest ended with: exit code 7" for index in (0, 1)
+        f"1 of 1 tests has no result lifted to cuda:{index}; pytest ended with: exit code 7" for index in (0, 1)
     ]
 
 

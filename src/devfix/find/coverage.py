@@ -87,7 +87,7 @@ class Coverage:
                 yield f"{test} ran until the time of a run was over, and was left out; --timeout ends it sooner"
         for title, each in self.lifted.items():
             for said, left in each.without_result.items():
-                count = f"{len(left)} of {len(each.ran)} {self.suite.name}"
-                yield f"{count} have no result {title}; pytest ended with: {said}"
+                count = f"{len(left)} of {len(each.ran)} {self.suite.name} {'has' if len(left) == 1 else 'have'}"
+                yield f"{count} no result {title}; pytest ended with: {said}"
             if each.is_cut:
                 yield f"{OVER} all {self.suite.name} ran {title}; --budget gives more"
