@@ -42,9 +42,9 @@ REACH = 3.0  # maximum distance from the best score
 def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: int = 3) -> list[str]:
     """Return the expressions for the right device at a site, best first, at most `limit`.
 
-    A `device` variable or argument comes first, then the peer's own `.device`, another tensor's, and the parameters of
-    a module. Expressions that the file itself uses to place tensors are preferred. Only names bound before the site
-    count.
+    A `device` variable or argument comes first, then the peer's own `.device`, that of what it was computed from,
+    another tensor's, and the parameters of a module. Expressions that the file itself uses to place tensors are
+    preferred. Only names bound before the site count.
     """
     node = file.root_at(site.place)
     if node is None:
@@ -132,6 +132,8 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
     frame = site.frame if site.frame is not None else frame_of(diagnosis.failure, site.place)
     held = [name for each in diagnosis.failure.operands for name in each.names if name.frame == frame]
     named = {each.expression for each in held if each.relation != "storage"}  # such as the other rows of one tensor
+    there = [each for each in diagnosis.failure.operands if each.device == wanted]
+    derived = {name.expression for each in there for name in each.sources if name.frame == frame}
     # With two GPUs, an unindexed "cuda" is one of them here and may be the other one elsewhere.
     two = _is_between_gpus(diagnosis, wanted)
     if wanted == "cpu" and site.frame is not None:  # a tensor from elsewhere must not be fixed to the host
@@ -149,7 +151,7 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
             # in every call, another tensor's only in this one.
             is_peer = two and text in named
             far = 0.2 * attribute_depth(text) + bias if is_peer else 0.5 * attribute_depth(text) + parameter
-            yield (2.0 if text in named else 3.0) + far, f"{text}.device"
+            yield (2.0 if text in named else 2.6 if text in derived else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and is_there(binding, wanted) and _has_parameters(site, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
 
