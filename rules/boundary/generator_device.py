@@ -68,11 +68,10 @@ def _make_again(ctx: Context, site: CallSite, generator: cst.BaseExpression) -> 
 def _has_index(ctx: Context, file: File, guard: cst.If, device: str) -> bool:
     """Return whether a device is a `torch.device` with an index: a generator's is equal to no other."""
     around = file.function_of(guard)
-    for frame in reversed(ctx.failure.frames):
-        is_inside = frame.place.path == file.path and around is not None
-        found = binding_at(ctx.failure, frame.place, device) if is_inside else None
-        if found is not None and around is not None and frame.place.function.endswith(around.name.value):
-            return found.kind == "device" and ":" in found.device
+    for place in (frame.place for frame in reversed(ctx.failure.frames)):
+        if around is not None and (place.path, place.function.rpartition(".")[2]) == (file.path, around.name.value):
+            found = binding_at(ctx.failure, place, device)
+            return found is not None and found.kind == "device" and ":" in found.device
     return False
 
 

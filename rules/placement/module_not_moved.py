@@ -56,8 +56,8 @@ def _has_buffers_alone(ctx: Context) -> bool:
     owned = ctx.failure.owned_frames
     tensors = [each for each in owned[-1].scope if each.kind == "tensor"] if owned else []
     own = [each for each in tensors if each.expression.startswith("self.")]
-    is_known = any(each.expression == ctx.name.strip("`") for each in own)
-    return is_known and not any(each.type.endswith("Parameter") for each in own)
+    names = {each.expression for each in ctx.operand.names}
+    return any(each.expression in names for each in own) and not any(each.type.endswith("Parameter") for each in own)
 
 
 def _move_where_kept(ctx: Context, module: ScopeVariable) -> Changes:
