@@ -31,6 +31,15 @@ def test_all_parameters_of_which_it_was_computed() -> None:
     assert moved(code, tensor("v")) == [code.replace("    a =", f"{MOVED}    v = v.to(x.device)\n    a =")]
 
 
+def test_in_the_cast_that_alone_reads_it() -> None:
+    body = BODY.replace("w.abs", "v.abs").replace("w.sqrt", "v.sqrt")
+    code = f"def f(x, w):\n    n = w.shape\n    v = w.to(x.dtype)\n{body}"
+    in_cast = code.replace("w.to(x.dtype)", "w.to(dtype=x.dtype, device=x.device)")
+    assert moved(code) == [in_cast, code.replace("    v =", f"{MOVED}    v =")]
+    code = code.replace("v.sqrt", "w.sqrt")
+    assert moved(code) == [code.replace("    v =", f"{MOVED}    v =")]
+
+
 def test_in_front_of_loops_and_behind_what_may_leave() -> None:
     code = f"def f(x, w, plain):\n    if plain:\n        return w * 3\n    for _ in range(2):\n{BODY}"
     code = code.replace("\n    a", "\n        a").replace("\n    b", "\n        b").replace("\n    y", "\n        y")

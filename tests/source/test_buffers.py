@@ -36,6 +36,45 @@ def test_one_attribute_of_one_name_becomes_a_buffer(text: str, expected: str | N
     assert registered(text) == expected
 
 
+LONG = """\
+class Net:
+  def __init__(self, n):
+    self.mask = torch.tensor(
+      [  # of both
+        # the first
+        [0, n],
+        [n, 0],
+      ],
+      dtype=torch.bool)
+    self.text = load('''a
+  b''', n)
+"""
+REGISTERED = """\
+class Net:
+  def __init__(self, n):
+    self.register_buffer(
+      'mask',
+      torch.tensor(
+        [  # of both
+          # the first
+          [0, n],
+          [n, 0],
+        ],
+        dtype=torch.bool),
+      persistent=False,
+    )
+    self.register_buffer('text', load('''a
+  b''', n), persistent=False)
+"""
+
+
+def test_a_value_of_several_lines_is_indented_and_a_string_is_not() -> None:
+    file = main(LONG)
+    found = [each for each in file.within(file.module) if isinstance(each, cst.Assign)]
+    calls = {each: register_as_buffer(file, each) for each in found}
+    assert file.replace({each: cst.Expr(call) for each, call in calls.items() if call is not None}).code == REGISTERED
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

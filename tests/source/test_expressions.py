@@ -4,6 +4,7 @@ import libcst as cst
 import pytest
 
 from devfix.sdk import File, add_keyword, insert_after, insert_before, move_to, remove_keyword, remove_move
+from devfix.source.edits.expressions import moves_of
 
 
 def code(node: cst.CSTNode) -> str:
@@ -112,3 +113,20 @@ def test_keeps_line_endings_and_tabs() -> None:
     assert statement is not None
     module = insert_before(file, statement, ["m = m.to(a.device)"])
     assert module is not None and module.bytes == b"if a:\r\n\tm = m.to(a.device)\r\n\tb = a * m\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x + 1", "x.to(d) + 1"),
+        ("x.to(dtype=y.dtype) @ y", "x.to(dtype=y.dtype, device=d) @ y"),
+        ("x.to(torch.half).T", "x.to(dtype=torch.half, device=d).T"),
+        ("x.to(y)", "x.to(d).to(y)"),
+        ("x.float()", "x.to(d).float()"),
+        ("x.T.to(torch.half)", "x.to(d).T.to(torch.half)"),
+    ],
+)
+def test_moves_go_into_the_cast_that_follows(text: str, expected: str) -> None:
+    file = File("main.py", text.encode())
+    edits = moves_of(file, file.find(file.module, "x"), "d")
+    assert file.replace(edits).code == expected

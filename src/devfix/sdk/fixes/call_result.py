@@ -17,7 +17,7 @@ from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_o
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name, normalize
 from devfix.source.edits.device_arguments import device_text
-from devfix.source.edits.expressions import is_move, move_to
+from devfix.source.edits.expressions import is_move, moves_of
 from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.reading import assignments, is_read
 from devfix.source.queries.repository import Definition, Repository
@@ -132,8 +132,7 @@ def move_at(
     if _is_moved_to(file, node, anchor):
         return None
     nodes = [node, *(each for each in others if not _is_moved_to(file, each, anchor))]
-    edits: dict[cst.CSTNode, cst.CSTNode] = {each: move_to(each, anchor) for each in nodes}
-    return change(file, file.replace(edits), f"Move `{text}` to `{anchor}`")
+    return change(file, file.replace(moves_of(file, nodes, anchor)), f"Move `{text}` to `{anchor}`")
 
 
 def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:

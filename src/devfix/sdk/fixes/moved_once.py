@@ -15,6 +15,7 @@ from devfix.sdk.trace.flows import Flow, flow_of, is_tied_to_its_place
 from devfix.sdk.trace.operands import blamed_operand, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources
+from devfix.source.edits.expressions import moves_of
 from devfix.source.edits.statements import insert_before
 from devfix.source.file import Statement
 from devfix.source.queries.bound_names import is_bound, is_bound_between, is_local, root_name
@@ -124,12 +125,20 @@ def move_at_entry(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
     if is_tied_to_its_place(file, function, flow) or _is_written_by_callee(file, flow, source):
         return
     known = device_expressions(diagnosis, site, file, limit=12)
+    named = " and ".join(f"`{each}`" for each in given)
     for anchor in filter(partial(_is_the_same_at, file, (first, failing), flow), known):
         lines = [f"{each} = {each}.to({anchor})" for each in given]
-        named = " and ".join(f"`{each}`" for each in given)
-        found = change(file, insert_before(file, first, lines), f"Move {named} to `{anchor}` before the first use")
-        if found is not None:
-            yield found
+        before = change(file, insert_before(file, first, lines), f"Move {named} to `{anchor}` before the first use")
+        yield from filter(None, (_move_where_cast(file, flow, given, anchor), before))
+
+
+def _move_where_cast(file: File, flow: Flow, given: list[str], anchor: str) -> Change | None:
+    """Return a change that moves parameters where each is cast, if nothing else reads them: `x = x.to(dtype)`."""
+    reads = [node for node in flow.reads if file.code(node) in given]
+    edits = moves_of(file, reads, anchor)
+    if len(reads) != len(given) or any(node in edits for node in reads):
+        return None
+    return change(file, file.replace(edits), f"Move {' and '.join(f'`{each}`' for each in given)} to `{anchor}`")
 
 
 def _origins(

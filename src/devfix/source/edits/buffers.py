@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 import libcst as cst
+from libcst import matchers
 
 from devfix.source import File
 from devfix.source.queries.reading import is_given, is_read
@@ -29,7 +30,8 @@ def register_as_buffer(file: File, assignment: cst.Assign | cst.AnnAssign, persi
     if not isinstance(target.value, cst.Name):
         return None
     name = cst.SimpleString(f"{file.quote}{target.attr.value}{file.quote}")
-    return _registration(target.value, [cst.Arg(name), cst.Arg(value)], persistent)
+    call = _registration(target.value, [cst.Arg(name), cst.Arg(value)], persistent)
+    return _one_argument_a_line(call, file.module.default_indent) if _has_breaks(value) else call
 
 
 def register_set(call: cst.Call) -> cst.Call:
@@ -48,6 +50,45 @@ def _registration(owner: cst.BaseExpression, given: Sequence[cst.Arg], persisten
     kept = [] if persistent else [cst.Arg(cst.Name("False"), cst.Name("persistent"), equal=equal)]
     last = given[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return cst.Call(cst.Attribute(owner, cst.Name("register_buffer")), [*given[:-1], last, *kept])
+
+
+def _has_breaks(value: cst.BaseExpression) -> bool:
+    return bool(matchers.findall(value, matchers.ParenthesizedWhitespace()))
+
+
+def _one_argument_a_line(call: cst.Call, indent: str) -> cst.Call:
+    """Return a call with each argument on its own lines, as formatters write one whose value has several."""
+    between, last = (
+        cst.ParenthesizedWhitespace(indent=True, last_line=cst.SimpleWhitespace(each)) for each in (indent, "")
+    )
+    commas = [cst.Comma(whitespace_after=between)] * (len(call.args) - 1) + [cst.Comma(whitespace_after=last)]
+    deeper = _Deeper(indent)
+    args = [
+        cst.ensure_type(each.visit(deeper), cst.Arg).with_changes(comma=comma)
+        for each, comma in zip(call.args, commas, strict=True)
+    ]
+    return call.with_changes(args=args, whitespace_before_args=between)
+
+
+class _Deeper(cst.CSTTransformer):
+    """Indents the lines that an expression continues on."""
+
+    def __init__(self, indent: str) -> None:
+        super().__init__()
+        self._indent = indent
+
+    def leave_ParenthesizedWhitespace(
+        self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
+    ) -> cst.ParenthesizedWhitespace:
+        """Return the break with more whitespace before the next line, and before comments on lines of their own."""
+        comments = [
+            each.with_changes(whitespace=self._after(each.whitespace)) if each.comment else each
+            for each in updated_node.empty_lines
+        ]
+        return updated_node.with_changes(last_line=self._after(updated_node.last_line), empty_lines=comments)
+
+    def _after(self, whitespace: cst.SimpleWhitespace) -> cst.SimpleWhitespace:
+        return cst.SimpleWhitespace(f"{self._indent}{whitespace.value}")
 
 
 def register_parts(file: File, assignment: cst.Assign, names: Container[str]) -> list[str]:

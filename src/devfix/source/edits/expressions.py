@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TypeGuard
 
 import libcst as cst
 
-from devfix.source import code, last_name
+from devfix.source import File, code, last_name
 
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
@@ -112,11 +113,27 @@ def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
     >>> code(move_to(expression("a + b"), "x.device")), code(move_to(expression("a.to(torch.half)"), "device"))
     ('(a + b).to(x.device)', 'a.to(dtype=torch.half, device=device)')
     """
-    if isinstance(node, cst.Call) and last_name(node.func) == "to" and isinstance(node.func, cst.Attribute):
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         merged = _merge_device(node, device)
         if merged is not None:
             return merged
     return call_method(node, "cpu") if device in ('"cpu"', "'cpu'") else call_method(node, "to", device)
+
+
+def moves_of(file: File, nodes: Iterable[cst.BaseExpression], device: str) -> dict[cst.CSTNode, cst.CSTNode]:
+    """Return edits that move expressions of a file to a device: in the cast that follows one, `x.to(dtype)`, if any.
+
+    >>> file = File("m.py", b"y = x.to(dtype=z.dtype) + x\\n")
+    >>> code(file.replace(moves_of(file, file.find(file.module, "x"), "z.device")))
+    'y = x.to(dtype=z.dtype, device=z.device) + x.to(z.device)\\n'
+    """
+    edits: dict[cst.CSTNode, cst.CSTNode] = {}
+    for node in nodes:
+        method = file.parent(node)
+        cast = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
+        merged = _merge_device(cast, device) if isinstance(cast, cst.Call) and cast.func is method else None
+        edits[cast if merged is not None and cast is not None else node] = merged or move_to(node, device)
+    return edits
 
 
 def call_method(node: cst.BaseExpression, method: str, *arguments: str) -> cst.Call:
@@ -169,6 +186,8 @@ def _is_dtype(given: cst.Arg) -> bool:
 
 def _merge_device(call: cst.Call, device: str) -> cst.Call | None:
     """Return `.to(dtype)` with the device added; None if the call is not only a cast."""
+    if last_name(call.func) != "to":
+        return None
     first = call.args[0] if call.args else None
     if first is None or argument(call, "device") or any(each.star for each in call.args):
         return None
