@@ -93,6 +93,46 @@ def test_a_class_that_calls_its_modules_itself_is_called_first(pytester: pytest.
     assert "0 passed, 1 ended in a finding" in done.stdout.str(), done.stdout.str()
 
 
+SKIPPING = """
+import torch
+
+class Skipping(torch.nn.Module):
+    def __init__(self, branch):
+        super().__init__()
+        self.branch = branch
+
+    def forward(self, x):
+        return self.branch(x.exp()) + x
+"""
+
+BRANCHES = """
+import torch
+from skipping import Skipping
+
+class Branch(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.linear(x)
+
+def test_skipping():
+    assert Skipping(Branch())(torch.ones(1, 3)).shape == (1, 3)
+"""
+
+
+@pytest.mark.slow
+def test_a_module_of_test_code_stays_on_the_other_gpu_while_the_one_that_calls_it_is(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(skipping=SKIPPING, test_skipping=BRANCHES)
+    record = pytester.mkdir("record")
+    done = run(pytester, "--lift", "--gpus", "2", "--lift-twice", "--world", "simulated", f"--lift-record={record}")
+    told = [json.loads(line) for line in record.joinpath("results.jsonl").read_text().splitlines()]
+    assert [each.get("silent") for each in told if each.get("silent")] == []
+    assert "1 passed, 0 ended" in done.stdout.str() and "; 0 operators of test code moved" in done.stdout.str()
+
+
 METHODS = """
 import torch
 

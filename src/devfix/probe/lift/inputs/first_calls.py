@@ -34,10 +34,16 @@ class _WarmUp:
     function: Any = None
 
 
+def is_running() -> bool:
+    """Return whether a module is called on the other GPU now: what it calls there, of test code too, has no warm-up."""
+    return _WarmUp.module is not None
+
+
 def _call(original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         if (
             devices.target().index != stale.OTHER
+            and not is_running()
             and id(self) not in stale.warmed
             and modules.is_called_by_test(self, sys._getframe(1))
         ):

@@ -24,7 +24,7 @@ from ..arguments import parameters
 from ..findings import kept, stale
 from ..whose import Whose, kind_of
 from . import begun_calls
-from .first_calls import call_moved, is_left_behind
+from .first_calls import call_moved, is_left_behind, is_running
 
 _MOST = 50  # calls of one test
 _LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # run when somebody asks
@@ -37,7 +37,7 @@ def _hear(frame: FrameType) -> None:
     known = _methods.get(id(code))
     if known is None:
         known = _methods[id(code)] = code, _is_method(code)
-    if not known[1] or devices.target().index == stale.OTHER:
+    if not known[1] or devices.target().index == stale.OTHER or is_running():
         return
     module = frame.f_locals.get("self")
     if not is_a(module, torch.nn.Module) or not modules.was_moved(module) or id(module) in stale.warmed:
