@@ -1,5 +1,7 @@
 """A layer or parameter is created after its module was moved."""
 
+from itertools import pairwise
+
 import libcst as cst
 
 from devfix.sdk import (
@@ -9,7 +11,9 @@ from devfix.sdk import (
     Safety,
     ScopeVariable,
     Site,
+    add_keyword,
     assignments,
+    creates_on_default_device,
     match,
     move_to,
     pass_device_to_creator,
@@ -47,6 +51,8 @@ class ModuleCreatedLate(ModuleRule):
         if not contained:
             yield from ctx.move_constructed(late) if late is not None else ()
             created.sort(key=lambda site: late is not None and site.is_in_constructor)
+        for site in created[:1]:
+            yield from _move_together(site)
         for site in created:
             changes = list(site.add_device() if site.kind == "creation" else ())
             if site.kind == "creation" or late is not None:
@@ -70,6 +76,38 @@ def _has_others(ctx: Context) -> bool:
     beside = [each.expression for each in scope if each.device == device and each.type.endswith("Parameter")]
     own = [each for each in beside if owner is not None and each.rpartition(".")[0] == owner.expression]
     return len(own) > 1
+
+
+def _move_together(site: Site) -> Changes:
+    """Yield changes that move what a function creates alike and passes on together: the weight of a layer and its bias.
+
+    One alone would leave the layer on two devices, which only a run that uses both shows.
+    """
+    made = site.call() if site.kind == "creation" else None
+    calls = [made, *_passed_on_with(site, made)] if made is not None else []
+    for device in site.device_expressions() if len(calls) > 1 else ():
+        is_factory = all(creates_on_default_device(site.file, each) for each in calls)
+        edits: dict[cst.CSTNode, cst.CSTNode] = {
+            each: add_keyword(each, "device", device) if is_factory else move_to(each, device) for each in calls
+        }
+        named = " and ".join(f"`{site.file.code(each)}`" for each in calls)
+        yield from site.replace(edits, f"Create {named} on `{device}`")
+
+
+def _passed_on_with(site: Site, made: cst.Call) -> list[cst.Call]:
+    """Return the calls of the same function as one whose results are arguments of a call to which its result goes."""
+    file, bound = site.file, site.file.parent(made)
+    target = bound.targets[0].target if isinstance(bound, cst.Assign) else None
+    found: list[cst.Call] = []
+    for read in file.find(site.function, target.value) if site.function and isinstance(target, cst.Name) else ():
+        path = pairwise(file.ancestors(read))
+        calls = (call for given, call in path if isinstance(given, cst.Arg) and isinstance(call, cst.Call))
+        for argument in (argument for call in calls for argument in call.args):
+            name = file.code(argument.value).partition(".")[0]
+            values = [each.value for each in assignments(file, name, site.function)]
+            alike = (each for each in values if isinstance(each, cst.Call) and each is not made)
+            found += [each for each in alike if file.code(each.func) == file.code(made.func) and each not in found]
+    return found
 
 
 def _move_whole(ctx: Context) -> Changes:

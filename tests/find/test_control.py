@@ -49,6 +49,21 @@ def test_what_keeps_tests_from_being_lifted_is_said(outcome: Outcome, tests: Tes
     assert list(notes_of(TESTS, ended(outcome, tests, "\nno tests ran in 0.01s\n"))) == said
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("E   torch._dynamo.exc.Failed: refused by:\nE   flex\nE   \nE   Set VERBOSE=1 for more", "refused by: flex"),
+        ('E     File "/a.py", line 1\nE       x=\nE         ^\nE   SyntaxError: x', "SyntaxError: x"),
+        ("a.py:1: in f\nE   AssertionError\nE   assert 1 == 2\n\na.py:3: in g\nE   ValueError: 3", "ValueError: 3"),
+        ("E   no exception", "no exception"),
+        ("a fixture is missing", "a fixture is missing"),
+    ],
+)
+def test_the_exception_of_a_file_is_said(told: str, said: str) -> None:
+    (note,) = notes_of(TESTS, ended(Outcome.OTHER, TestResults(collection={"a": told}), ""))
+    assert note.endswith(said)
+
+
 def test_a_run_that_ends_late_lacks_no_test() -> None:
     late = ended(Outcome.TIMEOUT, TestResults(3, results={"a": "passed", "b": "finding"}))
     assert late.lacks(["a", "b", "c"]) and late.lacks() and not late.lacks(["a", "b"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
@@ -15,6 +15,7 @@ _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
 _LACKS_GPU = re.compile("Found no NVIDIA driver|not compiled with (CUDA|XPU)|No (CUDA GPUs|XPU devices) are available")
 _RAISED = "E "
+_EXCEPTION = re.compile(r"[\w.]+(:|$)")  # a syntax error begins with its place
 _OF_HOOK = "INTERNALERROR> "
 
 
@@ -76,15 +77,16 @@ def _last_said(output: str) -> str:
 def _first_raised(lines: Sequence[str]) -> str:
     """Return how the message of an exception begins that ends some lines: TorchScript goes on with its source."""
     raised = [line.removeprefix(_RAISED).strip() for line in takewhile(_is_raised, reversed(lines))][::-1]
-    return f"{raised[0]} {raised[1]}" if raised[0].endswith(":") and len(raised) > 1 else raised[0]
+    named = list(dropwhile(lambda line: _EXCEPTION.match(line) is None, raised)) or raised[-1:]
+    return f"{named[0]} {named[1]}" if named[0].endswith(":") and len(named) > 1 else named[0]
 
 
 def _is_raised(line: str) -> bool:
-    return line.startswith(_RAISED)
+    return line.startswith(_RAISED) or line.strip() == _RAISED.strip()
 
 
 def _most_common(reasons: Iterable[str]) -> str:
     """Return the line that most of some reasons end with: of a traceback, the exception."""
-    ends = (reason.strip().splitlines()[-1] for reason in reasons if reason.strip())
-    last = Counter(end.removeprefix(_RAISED).strip() for end in ends)
+    lines = (reason.strip().splitlines() for reason in reasons if reason.strip())
+    last = Counter(_first_raised(each) if _is_raised(each[-1]) else each[-1].strip() for each in lines)
     return last.most_common(1)[0][0] if last else "no reason is known"
