@@ -70,3 +70,15 @@ def test_a_lifted_test_is_repaired_in_what_it_calls(tmp_path: Path) -> None:
     done = repair(root, "--no-test", "--dry-run", "--format", "json", run="pytest --lift tests/test_a_shifted.py")
     (fix,) = json.loads(done.stdout)["fixes"]
     assert [each["path"] for each in fix["edits"]] == ["library.py"]
+
+
+def test_what_the_fix_leaves_on_the_host_is_repaired_with_it(tmp_path: Path) -> None:
+    test = FINDS.replace("shifted(torch.ones(2))", "assert shifted(torch.ones(2)).sum() == 4")
+    root = searched_repository(tmp_path, a_shifted=test)
+    library = "import torch\n\ndef shifted(x):\n    values = x.numpy() + 1\n    return torch.tensor(values)\n"
+    (root / "library.py").write_text(library)
+    git(root, "commit", "--quiet", "--all", "--message", "Compute with numpy")
+    (found,) = find(root, "--repair")["findings"]
+    assert "x.cpu().numpy()" in found["fix"]["diff"] and "torch.tensor(values, device=x.device)" in found["fix"]["diff"]
+    (found,) = find(root, "--repair", "--no-silent")["findings"]
+    assert "x.cpu().numpy()" in found["fix"]["diff"] and "x.device" not in found["fix"]["diff"]

@@ -72,15 +72,20 @@ class Cause:
     @property
     def options(self) -> tuple[str, ...]:
         """The options of pytest with which its tests fail by it; a function stays what it is when lines move."""
-        return self._options(self.place.function)
+        return self._options(self.place.function, self.is_strict)
+
+    @property
+    def options_with_silent(self) -> tuple[str, ...]:
+        """Those with which they fail by it and, once it is repaired, by what its function leaves on the host."""
+        return self._options(self.place.function, True)
 
     @property
     def exact_options(self) -> tuple[str, ...]:
         """Those with which they fail by it, and by no other, as long as no line has moved."""
-        return (*options_past(self.past), *self._options(str(self.place.line)))
+        return (*options_past(self.past), *self._options(str(self.place.line), self.is_strict))
 
-    def _options(self, at: str) -> tuple[str, ...]:
-        strict = (f"--lift-strict-at={self.place.path}:{at}",) if self.is_strict else ()
+    def _options(self, at: str, is_strict: bool) -> tuple[str, ...]:
+        strict = (f"--lift-strict-at={self.place.path}:{at}",) if is_strict else ()
         return (*self.shown_by, *strict)
 
     @property

@@ -186,7 +186,7 @@ def find(
     )
     with _progress() as (show, step):
         report = search(path, asked, show, step)
-        plan = RepairPlan(branches, python, asked.rules, began + whole, choice)
+        plan = RepairPlan(branches, python, asked.rules, began + whole, choice, bool(asked.silent))
         repairs = repair_causes(report, plan, step) if repair else Repairs()
     report = replace(report, notes=(*report.notes, *repairs.notes))
     data = find_record(report, lines_here(Path(path).resolve()), repairs.fixes)

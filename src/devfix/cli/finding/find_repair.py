@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from devfix import pipeline
@@ -25,7 +25,7 @@ Key = tuple[str, str, int, str]
 class RepairPlan:
     """The settings of the repair of causes; `until` is the moment from which no further one is begun.
 
-    `world` is the one that was searched.
+    `world` is the one that was searched, `silent` whether for what fails nowhere, too.
     """
 
     branches: Branches
@@ -33,6 +33,7 @@ class RepairPlan:
     rules: tuple[Path, ...]
     until: float
     world: WorldChoice = WorldChoice.SIMULATED
+    silent: bool = True
 
 
 @dataclass
@@ -61,17 +62,7 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
             done.notes.add(f"the budget was over before the last {left} findings were repaired; --budget gives more")
             break
         step(f"repairing finding {number} of {len(causes)}: {cause.place.shown}")
-        repair = pipeline.repair(
-            report.root,
-            pipeline.RepairOptions(
-                run=command_for(cause),
-                world=plan.world,
-                gpus=1 if cause.is_seen_on_one else 2,
-                python=plan.python,
-                rules=plan.rules,
-                commit=tip,
-            ),
-        )
+        repair = _repair(cause, plan, report.root, tip)
         done.fixes[cause.key] = _fix(repair, kept)
         done.reports.append(repair)
         if plan.branches is Branches.one and repair.commits:
@@ -84,15 +75,34 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
     return done
 
 
+def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:
+    """Return the repair of a cause, also of what its function leaves on the host then, if that can be repaired.
+
+    `tensor.numpy()` becomes `tensor.cpu().numpy()`; what the function makes of that and returns goes back to the GPU.
+    """
+    options = pipeline.RepairOptions(
+        run=command_for(cause, cause.options_with_silent if plan.silent else cause.options),
+        world=plan.world,
+        gpus=1 if cause.is_seen_on_one else 2,
+        python=plan.python,
+        rules=plan.rules,
+        commit=commit,
+    )
+    repair = pipeline.repair(root, options)
+    if not repair.commits and plan.silent and not cause.is_strict:
+        repair = pipeline.repair(root, replace(options, run=command_for(cause, cause.options)))
+    return repair
+
+
 def _on(fix: CauseFixRecord, name: str) -> CauseFixRecord:
     """Return a fix with the name of the one branch."""
     return CauseFixRecord(diff=fix.diff, verdict=fix.verdict, branch=name if fix.branch else "", commit=fix.commit)
 
 
-def command_for(cause: Cause) -> str:
-    """Return the command that runs the first test of a cause, lifted."""
+def command_for(cause: Cause, options: Sequence[str]) -> str:
+    """Return the command that runs the first test of a cause, lifted with some options."""
     collected = [word for word in cause.suite.options if word != "--doctest-ignore-import-errors"]
-    return shlex.join(["pytest", "--lift", *cause.options, *collected, cause.tests[0]])
+    return shlex.join(["pytest", "--lift", *options, *collected, cause.tests[0]])
 
 
 def _fix(report: Report, before: str) -> CauseFixRecord:
