@@ -133,6 +133,25 @@ def test_a_module_of_test_code_stays_on_the_other_gpu_while_the_one_that_calls_i
     assert "1 passed, 0 ended" in done.stdout.str() and "; 0 operators of test code moved" in done.stdout.str()
 
 
+@pytest.mark.slow
+def test_a_module_that_test_code_puts_on_the_host_stays_there(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    test = """
+        import torch
+        from skipping import Skipping
+
+        def test_on():
+            for device in ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]:
+                module = Skipping(torch.nn.Linear(3, 3)).to(device)
+                x = torch.ones(1, 3, device=device)
+                assert module(x).device.type == device
+                assert {each.device.type for each in module.parameters()} == {device}
+        """
+    pytester.makepyfile(skipping=SKIPPING, test_on=test)
+    done = run(pytester, "--lift", "--gpus", "2", "--lift-twice", "--world", "simulated")
+    assert "1 passed, 0 ended" in done.stdout.str(), done.stdout.str()
+
+
 METHODS = """
 import torch
 

@@ -257,6 +257,11 @@ def tensors_of(module: Any) -> list[Any]:
     return [*module.parameters(), *module.buffers()] if "_parameters" in vars(module) else []
 
 
+def devices_of(module: Any) -> set[Any]:
+    """Return the devices of the parameters and buffers of a module."""
+    return {each.device for each in tensors_of(module)}
+
+
 def is_on() -> bool:
     """Return whether modules of test code are moved now."""
     return _Installed.now

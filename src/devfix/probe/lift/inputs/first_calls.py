@@ -46,6 +46,7 @@ def _call(original: Any) -> Any:
             and not is_running()
             and id(self) not in stale.warmed
             and modules.is_called_by_test(self, sys._getframe(1))
+            and modules.devices_of(self) <= {devices.target()}  # test code may want it on the host
         ):
             stale.warmed.add(id(self))
             _warm(original, self, args, kwargs)

@@ -46,7 +46,7 @@ def _hear(frame: FrameType) -> None:
     if which in _called or len(_called) >= _MOST or boundaries.boundary(frame) is not frame:
         return
     _called.add(which)
-    if not torch.compiler.is_compiling() and _lies_on(module, devices.target()):
+    if not torch.compiler.is_compiling() and modules.devices_of(module) == {devices.target()}:
         _try(frame, module)
 
 
@@ -54,12 +54,6 @@ def _is_method(code: CodeType) -> bool:
     is_named = not code.co_name.startswith("__") and not hasattr(torch.nn.Module, code.co_name)
     is_own = kind_of(code) == Whose.CODE and parameters(code)[:1] == ("self",)
     return is_named and is_own and not code.co_flags & _LATER
-
-
-def _lies_on(module: Any, device: torch.device) -> bool:
-    """Return whether a module has tensors that a move takes along, all of them on a device."""
-    places = {each.device for each in modules.tensors_of(module)}
-    return places == {device}
 
 
 def _try(frame: FrameType, module: Any) -> None:
