@@ -106,3 +106,50 @@ def test_output_of_examples_need_not_be_what_they_say(pytester: pytest.Pytester)
     pytester.makepyfile(library=fixed)
     run(pytester, *words).assert_outcomes(passed=1, failed=1)
     run(pytester, *words[:4], "library.py").assert_outcomes(failed=2)
+
+
+@pytest.mark.slow
+def test_what_test_code_casts_on_the_host_is_cast_on_the_gpu(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library="import torch\ndef cast(x):\n    with torch.autocast('cpu'):\n        return x @ x\n")
+    pytester.makepyfile(
+        """
+        import torch
+        from library import cast
+
+        def product(x, **words):
+            with torch.autocast(**words):
+                return x @ x
+
+        def test_cast():
+            x = torch.ones(2, 2)
+            assert product(x, device_type="cpu").dtype == torch.bfloat16
+            assert product(x, device_type="cpu", dtype=torch.float16).dtype == torch.float16
+            assert product(x, device_type="cpu", enabled=False).dtype == torch.float32
+            assert cast(x).dtype == torch.float32
+
+        @torch.jit.script
+        def scripted(x):
+            with torch.autocast("cpu"):
+                return x @ x
+
+        def test_script():
+            scripted(torch.ones(2, 2))
+        """
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=2)
+
+
+@pytest.mark.slow
+def test_a_suite_that_names_its_devices_casts_where_it_says(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import torch
+
+        def test_cast():
+            x = torch.ones(2, 2, device="cpu")
+            with torch.autocast("cpu"):
+                assert (x @ x).dtype == torch.bfloat16
+        """
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=1)

@@ -9,6 +9,7 @@ from ..simulation.accelerators import kinds
 from . import devices, left, modules, whose
 from .findings import handled, kept, marks, replaced, returned, silent, stale
 from .inputs import (
+    autocast,
     call_arguments,
     factories,
     first_calls,
@@ -32,7 +33,19 @@ def install(order: LiftConfig) -> None:
         return
     devices.aim(order.device)
     left.install(order.device != 0 and not order.twice)
-    inputs = (call_arguments, factories, generators, modules, objects, hosts, loaders, mixtures, registered, scripted)
+    inputs = (
+        autocast,
+        call_arguments,
+        factories,
+        generators,
+        modules,
+        objects,
+        hosts,
+        loaders,
+        mixtures,
+        registered,
+        scripted,
+    )
     for subject in (*inputs, made_modules, marks, kept, replaced):
         subject.install()
     told_devices.install(order.tells)

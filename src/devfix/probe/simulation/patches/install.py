@@ -7,7 +7,7 @@ from typing import Any
 from ..accelerators import kinds
 from .accelerators import accelerator, memory, mps, stream_classes, xpu
 from .autograd import autocast, gradients
-from .compilation import compiling, program_modes, proxies, scripting, scripts, tracing
+from .compilation import compiling, program_modes, proxies, script_autocast, scripting, scripts, tracing
 from .cuda import builds, cuda, driver, graphs, nccl, pools, profiling, settings
 from .kernels import (
     composites,
@@ -86,6 +86,7 @@ _SUBJECTS: tuple[Any, ...] = (
     compiling,
     scripts,
     scripting,
+    script_autocast,
     tracing,
     program_modes,
     proxies,
@@ -101,7 +102,21 @@ _SUBJECTS: tuple[Any, ...] = (
 # What only one kind of device has; the other subjects ask the kind of the world.
 _OF_KIND: dict[Any, str] = {
     **dict.fromkeys(
-        (cuda, forks, pools, profiling, parallel, driver, settings, nccl, determinism, graphs, builds, recurrent),
+        (
+            cuda,
+            forks,
+            pools,
+            profiling,
+            parallel,
+            driver,
+            settings,
+            nccl,
+            determinism,
+            graphs,
+            builds,
+            recurrent,
+            script_autocast,
+        ),
         "cuda",
     ),
     mps: "mps",

@@ -158,15 +158,6 @@ def _begin() -> None:
     torch._C._dispatch_tls_set_dispatch_key_included(_key(), True)
 
 
-def _entering(original: Any) -> Any:
-    def __enter__(self: Any) -> Any:
-        if getattr(self, "device", None) == kinds.now().name:
-            _begin()
-        return original(self)
-
-    return __enter__
-
-
 def _on_host(original: Any) -> Any:
     """Leave tensors of the host to the kernels below: PyTorch's own under the key is reached by those of GPUs alone."""
 
@@ -182,14 +173,16 @@ def _on_host(original: Any) -> Any:
 def install() -> None:
     """Patch autocast, and the one function that autocast refuses."""
     wrap(torch._C._nn, "binary_cross_entropy", _on_host)
-    wrap(torch.autocast, "__enter__", _entering)
     for name in ("set_autocast_enabled", "set_autocast_gpu_dtype"):
         wrap(torch, name, _registering)
 
 
 def _registering(original: Any) -> Any:
+    """Enable the kernels where `torch.autocast` begins, but on the host. TorchScript compiles that class as it is."""
+
     def call(*args: Any, **kwargs: Any) -> Any:
-        _begin()
+        if args[:1] != ("cpu",):
+            _begin()
         return original(*args, **kwargs)
 
     return call
