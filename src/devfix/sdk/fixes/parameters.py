@@ -10,7 +10,8 @@ import libcst as cst
 from devfix.model import Safety
 from devfix.sdk.changes import Change, join_changes, rewrite
 from devfix.source import File
-from devfix.source.edits.expressions import add_keyword, argument, expression, move_to
+from devfix.source.edits.expressions import add_keyword, argument, move_to
+from devfix.source.edits.signatures import with_parameter
 from devfix.source.queries.reading import parameters
 from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.style import PLAIN_BASES
@@ -46,7 +47,7 @@ def add_parameter(
     if not isinstance(node, cst.FunctionDef) or name in parameters(node):
         return
     edits: dict[File, dict[cst.CSTNode, cst.CSTNode]] = {
-        function.file: {node.params: _with_parameter(node.params, name, default), **(inside or {})}
+        function.file: {node.params: with_parameter(node, name, default), **(inside or {})}
     }
     for file, call in repository.callers(function):
         value = passed if isinstance(passed, str) else passed(file, call)
@@ -154,16 +155,3 @@ def _runs(repository: Repository, holder: Definition, constructor: Definition) -
 
 def _passed_by(ran: cst.Call, device: str, _: File, call: cst.Call) -> str:
     return device if call is ran else ""
-
-
-def _with_parameter(given: cst.Parameters, name: str, default: str) -> cst.Parameters:
-    """Return a signature with one more parameter, by keyword only where no other is possible."""
-    value = expression(default) if default else None
-    equal = (
-        cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")) if default else cst.MaybeSentinel.DEFAULT
-    )
-    new = cst.Param(cst.Name(name), default=value, equal=equal)
-    is_after_defaults = not default and any(each.default is not None for each in (*given.posonly_params, *given.params))
-    if given.kwonly_params or isinstance(given.star_arg, cst.Param) or is_after_defaults:
-        return given.with_changes(kwonly_params=[*given.kwonly_params, new])
-    return given.with_changes(params=[*given.params, new])

@@ -61,9 +61,9 @@ def add_keyword(call: cst.Call, keyword: str, value: str) -> cst.Call:
         last = before[-1]
         # A trailing comma indicates one argument per line: the new one gets its own line too, and comments stay with
         # their arguments.
-        between = _comma(_between(call), last.comma) if isinstance(last.comma, cst.Comma) else SPACED
+        between = with_comment_of(last.comma, _between(call)) if isinstance(last.comma, cst.Comma) else SPACED
         new = new.with_changes(
-            comma=_comma(last.comma) if isinstance(last.comma, cst.Comma) else cst.MaybeSentinel.DEFAULT,
+            comma=with_comment_of(None, last.comma) if isinstance(last.comma, cst.Comma) else cst.MaybeSentinel.DEFAULT,
             whitespace_after_arg=last.whitespace_after_arg,
         )
         before[-1] = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
@@ -94,8 +94,8 @@ def _between(call: cst.Call) -> cst.Comma:
     return cst.Comma(whitespace_after=call.whitespace_before_args)
 
 
-def _comma(comma: cst.Comma, commented: cst.Comma | None = None) -> cst.Comma:
-    """Return the comma without its comment, or with the comment of another comma."""
+def with_comment_of(commented: cst.Comma | None, comma: cst.Comma) -> cst.Comma:
+    """Return a comma with the comment behind another one, or without one."""
     space = comma.whitespace_after
     if not isinstance(space, cst.ParenthesizedWhitespace):
         return comma
