@@ -12,6 +12,7 @@ from devfix.sdk import (
     ScopeVariable,
     Site,
     add_keyword,
+    argument,
     assignments,
     creates_on_default_device,
     match,
@@ -102,12 +103,12 @@ def _passed_on_with(site: Site, made: cst.Call) -> list[cst.Call]:
     for read in file.find(site.function, target.value) if site.function and isinstance(target, cst.Name) else ():
         path = pairwise(file.ancestors(read))
         calls = (call for given, call in path if isinstance(given, cst.Arg) and isinstance(call, cst.Call))
-        for argument in (argument for call in calls for argument in call.args):
-            name = file.code(argument.value).partition(".")[0]
-            values = [each.value for each in assignments(file, name, site.function)]
-            alike = (each for each in values if isinstance(each, cst.Call) and each is not made)
-            found += [each for each in alike if file.code(each.func) == file.code(made.func) and each not in found]
-    return found
+        for given in (given for call in calls for given in call.args):
+            name = file.code(given.value).partition(".")[0]
+            values = (each.value for each in assignments(file, name, site.function))
+            found += [each for each in values if isinstance(each, cst.Call) and each is not made and each not in found]
+    alike = (each for each in found if file.code(each.func) == file.code(made.func))
+    return [each for each in alike if argument(each, "device") is None]
 
 
 def _move_whole(ctx: Context) -> Changes:
