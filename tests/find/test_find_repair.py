@@ -82,3 +82,13 @@ def test_what_the_fix_leaves_on_the_host_is_repaired_with_it(tmp_path: Path) -> 
     assert "x.cpu().numpy()" in found["fix"]["diff"] and "torch.tensor(values, device=x.device)" in found["fix"]["diff"]
     (found,) = find(root, "--repair", "--no-silent")["findings"]
     assert "x.cpu().numpy()" in found["fix"]["diff"] and "x.device" not in found["fix"]["diff"]
+
+
+def test_a_fix_is_kept_where_what_its_function_leaves_on_the_host_has_none(tmp_path: Path) -> None:
+    test = FINDS.replace("shifted(torch.ones(2))", "assert shifted(torch.ones(2)).sum() == 4")
+    root = searched_repository(tmp_path, a_shifted=test)
+    library = "import torch\n\ndef shifted(x):\n    values = x.numpy() + 1\n    return eval('torch.tensor(values)')\n"
+    (root / "library.py").write_text(library)
+    git(root, "commit", "--quiet", "--all", "--message", "Compute with numpy in text")
+    (found,) = find(root, "--repair")["findings"]
+    assert found["fix"]["verdict"] == "verified" and "x.cpu().numpy()" in found["fix"]["diff"], found["fix"]

@@ -89,9 +89,21 @@ def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:
         commit=commit,
     )
     repair = pipeline.repair(root, options)
-    if not repair.commits and plan.silent and not cause.is_strict:
+    if plan.silent and not cause.is_strict and _is_kept_by_silent(repair, cause):
         repair = pipeline.repair(root, replace(options, run=command_for(cause, cause.options)))
     return repair
+
+
+def _is_kept_by_silent(repair: Report, cause: Cause) -> bool:
+    """Return whether a repair has no fix for what the function of a cause leaves on the host, and so keeps none."""
+    if repair.commits or not repair.repairs:
+        return not repair.commits
+    last = repair.repairs[-1]
+    made = (place for operand in last.failure.operands for place in operand.creation_places)
+    is_of_function = any((each.path, each.function) == (cause.place.path, cause.place.function) for each in made)
+    at = last.failure.at
+    is_cause = at is not None and (at.path, at.line) == (cause.failing.path, cause.failing.line)
+    return last.fix is None and is_of_function and not is_cause
 
 
 def _on(fix: CauseFixRecord, name: str) -> CauseFixRecord:

@@ -26,16 +26,16 @@ def with_parameter(given: cst.FunctionDef, name: str, default: str) -> cst.Param
     )
     is_after_defaults = not default and any(each.default is not None for each in (*old.posonly_params, *old.params))
     if old.kwonly_params:
-        return old.with_changes(kwonly_params=_appended(given, old.kwonly_params, new))
+        return old.with_changes(kwonly_params=_append(given, old.kwonly_params, new))
     if isinstance(old.star_arg, cst.Param):
-        star, added = _appended(given, [old.star_arg], new)
+        star, added = _append(given, [old.star_arg], new)
         return old.with_changes(star_arg=star, kwonly_params=[added])
     if is_after_defaults:
         return old.with_changes(kwonly_params=[new])
-    return old.with_changes(params=_appended(given, old.params, new) if old.params else [new])
+    return old.with_changes(params=_append(given, old.params, new) if old.params else [new])
 
 
-def _appended(function: cst.FunctionDef, params: Sequence[cst.Param], new: cst.Param) -> list[cst.Param]:
+def _append(function: cst.FunctionDef, params: Sequence[cst.Param], new: cst.Param) -> list[cst.Param]:
     """Return parameters with one more: on a line of its own where the last one ends with a comma, or has one."""
     *before, last = params
     first = function.whitespace_before_params
