@@ -52,9 +52,9 @@ class ModuleCreatedLate(ModuleRule):
         if not contained:
             yield from ctx.move_constructed(late) if late is not None else ()
             created.sort(key=lambda site: late is not None and site.is_in_constructor)
-        for site in created[:1]:
-            yield from _move_together(site)
-        for site in created:
+        together = [change for site in created[:1] for change in _move_together(site)]
+        yield from together
+        for site in created if not together else ():  # one of them alone makes fewer copies, and would be preferred
             changes = list(site.add_device() if site.kind == "creation" else ())
             if site.kind == "creation" or late is not None:
                 is_sure = site.kind == "creation" and (late is None or contained)
