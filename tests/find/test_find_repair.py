@@ -72,12 +72,18 @@ def test_a_lifted_test_is_repaired_in_what_it_calls(tmp_path: Path) -> None:
     assert [each["path"] for each in fix["edits"]] == ["library.py"]
 
 
-def test_what_the_fix_leaves_on_the_host_is_repaired_with_it(tmp_path: Path) -> None:
+def _searched_with_numpy(tmp_path: Path, returned: str) -> Path:
+    """Return a repository whose function computes with NumPy, and then returns an expression."""
     test = FINDS.replace("shifted(torch.ones(2))", "assert shifted(torch.ones(2)).sum() == 4")
     root = searched_repository(tmp_path, a_shifted=test)
-    library = "import torch\n\ndef shifted(x):\n    values = x.numpy() + 1\n    return torch.tensor(values)\n"
+    library = f"import torch\n\ndef shifted(x):\n    values = x.numpy() + 1\n    return {returned}\n"
     (root / "library.py").write_text(library)
-    git(root, "commit", "--quiet", "--all", "--message", "Compute with numpy")
+    git(root, "commit", "--quiet", "--all", "--message", "Compute with NumPy")
+    return root
+
+
+def test_what_the_fix_leaves_on_the_host_is_repaired_with_it(tmp_path: Path) -> None:
+    root = _searched_with_numpy(tmp_path, "torch.tensor(values)")
     (found,) = find(root, "--repair")["findings"]
     assert "x.cpu().numpy()" in found["fix"]["diff"] and "torch.tensor(values, device=x.device)" in found["fix"]["diff"]
     (found,) = find(root, "--repair", "--no-silent")["findings"]
@@ -85,10 +91,6 @@ def test_what_the_fix_leaves_on_the_host_is_repaired_with_it(tmp_path: Path) -> 
 
 
 def test_a_fix_is_kept_where_what_its_function_leaves_on_the_host_has_none(tmp_path: Path) -> None:
-    test = FINDS.replace("shifted(torch.ones(2))", "assert shifted(torch.ones(2)).sum() == 4")
-    root = searched_repository(tmp_path, a_shifted=test)
-    library = "import torch\n\ndef shifted(x):\n    values = x.numpy() + 1\n    return eval('torch.tensor(values)')\n"
-    (root / "library.py").write_text(library)
-    git(root, "commit", "--quiet", "--all", "--message", "Compute with numpy in text")
+    root = _searched_with_numpy(tmp_path, "eval('torch.tensor(values)')")
     (found,) = find(root, "--repair")["findings"]
     assert found["fix"]["verdict"] == "verified" and "x.cpu().numpy()" in found["fix"]["diff"], found["fix"]

@@ -15,7 +15,7 @@ _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
 _LACKS_GPU = re.compile("Found no NVIDIA driver|not compiled with (CUDA|XPU)|No (CUDA GPUs|XPU devices) are available")
 _RAISED = "E "
-_EXCEPTION = re.compile(r"[\w.]+(:|$)")  # a syntax error begins with its place
+_EXCEPTION = re.compile(r"[\w.]+(:|$)")
 _OF_HOOK = "INTERNALERROR> "
 
 
@@ -75,14 +75,17 @@ def _last_said(output: str) -> str:
 
 
 def _first_raised(lines: Sequence[str]) -> str:
-    """Return how the message of an exception begins that ends some lines: TorchScript goes on with its source."""
+    """Return how the message of an exception begins that ends some lines.
+
+    TorchScript goes on with its source, Dynamo with hints; the place of a syntax error comes before.
+    """
     raised = [line.removeprefix(_RAISED).strip() for line in takewhile(_is_raised, reversed(lines))][::-1]
     named = list(dropwhile(lambda line: _EXCEPTION.match(line) is None, raised)) or raised[-1:]
     return f"{named[0]} {named[1]}" if named[0].endswith(":") and len(named) > 1 else named[0]
 
 
 def _is_raised(line: str) -> bool:
-    return line.startswith(_RAISED) or line.strip() == _RAISED.strip()
+    return line.startswith(_RAISED)
 
 
 def _most_common(reasons: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ Key = tuple[str, str, int, str]
 class RepairPlan:
     """The settings of the repair of causes; `until` is the moment from which no further one is begun.
 
-    `world` is the one that was searched, `silent` whether for what fails nowhere, too.
+    `world` is the one that was searched. With `silent`, what a function leaves on the host is repaired, too.
     """
 
     branches: Branches
@@ -89,15 +89,17 @@ def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:
         commit=commit,
     )
     repair = pipeline.repair(root, options)
-    if plan.silent and not cause.is_strict and _is_kept_by_silent(repair, cause):
+    if plan.silent and not cause.is_strict and _is_stuck_at_silent(repair, cause):
         repair = pipeline.repair(root, replace(options, run=command_for(cause, cause.options)))
     return repair
 
 
-def _is_kept_by_silent(repair: Report, cause: Cause) -> bool:
-    """Return whether a repair has no fix for what the function of a cause leaves on the host, and so keeps none."""
-    if repair.commits or not repair.repairs:
-        return not repair.commits
+def _is_stuck_at_silent(repair: Report, cause: Cause) -> bool:
+    """Return whether a repair has no fix for what the function of a cause leaves on the host, or met no failure."""
+    if repair.commits:
+        return False
+    if not repair.repairs:
+        return True
     last = repair.repairs[-1]
     made = (place for operand in last.failure.operands for place in operand.creation_places)
     is_of_function = any((each.path, each.function) == (cause.place.path, cause.place.function) for each in made)

@@ -19,7 +19,7 @@ from devfix.source import File, Sources, last_name, normalize
 from devfix.source.edits.device_arguments import device_text
 from devfix.source.edits.expressions import is_move, moves_of
 from devfix.source.queries.bound_names import is_bound
-from devfix.source.queries.reading import assignments, is_read
+from devfix.source.queries.reading import assignments, is_read, method_call_on
 from devfix.source.queries.repository import Definition, Repository
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
@@ -137,9 +137,8 @@ def move_at(
 
 def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
     """Return whether an expression is the receiver of a move to that device."""
-    method = file.parent(node)
-    call = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
-    return isinstance(call, cst.Call) and is_move(call) and device_text(call) == anchor
+    call = method_call_on(file, node)
+    return is_move(call) and device_text(call) == anchor
 
 
 def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, source: Sources) -> list[str]:

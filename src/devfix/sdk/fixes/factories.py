@@ -16,7 +16,7 @@ from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.device_arguments import applied_move, conditional_of_alike
 from devfix.source.edits.expressions import add_keyword, argument, is_move
-from devfix.source.queries.reading import definition, parameters
+from devfix.source.queries.reading import definition, method_call_on, parameters
 from devfix.source.queries.writes import what_is_written
 
 # Factories with `device=`, without those that draw random numbers: another device draws other numbers.
@@ -67,9 +67,8 @@ def creates_on_default_device(file: File, call: cst.Call) -> bool:
     >>> [creates_on_default_device(file, each) for each in file.within(file.module) if isinstance(each, cst.Call)]
     [True, False, False]
     """
-    name, method = last_name(call.func), file.parent(call)
-    moved = file.parent(method) if isinstance(method, cst.Attribute) and method.value is call else None
-    is_moved = isinstance(moved, cst.Call) and (is_move(moved) or last_name(moved.func) == "numpy")
+    name, moved = last_name(call.func), method_call_on(file, call)
+    is_moved = moved is not None and (is_move(moved) or last_name(moved.func) == "numpy")
     is_torch = not name.endswith("_like") and file.qualified_name(call.func).startswith("torch.")
     return is_torch and not is_moved and _names_no_device(call)
 

@@ -129,16 +129,16 @@ def move_at_entry(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
     for anchor in filter(partial(_is_the_same_at, file, (first, failing), flow), known):
         lines = [f"{each} = {each}.to({anchor})" for each in given]
         before = change(file, insert_before(file, first, lines), f"Move {named} to `{anchor}` before the first use")
-        yield from filter(None, (_move_where_cast(file, flow, given, anchor), before))
+        yield from filter(None, (_move_where_cast(file, flow, given, anchor, named), before))
 
 
-def _move_where_cast(file: File, flow: Flow, given: list[str], anchor: str) -> Change | None:
+def _move_where_cast(file: File, flow: Flow, given: list[str], anchor: str, named: str) -> Change | None:
     """Return a change that moves parameters where each is cast, if nothing else reads them: `x = x.to(dtype)`."""
     reads = [node for node in flow.reads if file.code(node) in given]
     edits = moves_of(file, reads, anchor)
     if len(reads) != len(given) or any(node in edits for node in reads):
         return None
-    return change(file, file.replace(edits), f"Move {' and '.join(f'`{each}`' for each in given)} to `{anchor}`")
+    return change(file, file.replace(edits), f"Move {named} to `{anchor}`")
 
 
 def _origins(

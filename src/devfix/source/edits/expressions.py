@@ -9,6 +9,7 @@ from typing import TypeGuard
 import libcst as cst
 
 from devfix.source import File, code, last_name
+from devfix.source.queries.reading import method_call_on
 
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
@@ -95,7 +96,7 @@ def _between(call: cst.Call) -> cst.Comma:
 
 
 def with_comment_of(commented: cst.Comma | None, comma: cst.Comma) -> cst.Comma:
-    """Return a comma with the comment behind another one, or without one."""
+    """Return a comma with the comment that follows another one, or without a comment."""
     space = comma.whitespace_after
     if not isinstance(space, cst.ParenthesizedWhitespace):
         return comma
@@ -129,10 +130,11 @@ def moves_of(file: File, nodes: Iterable[cst.BaseExpression], device: str) -> di
     """
     edits: dict[cst.CSTNode, cst.CSTNode] = {}
     for node in nodes:
-        method = file.parent(node)
-        cast = file.parent(method) if isinstance(method, cst.Attribute) and method.value is node else None
-        merged = _merge_device(cast, device) if isinstance(cast, cst.Call) and cast.func is method else None
-        edits[cast if merged is not None and cast is not None else node] = merged or move_to(node, device)
+        cast = method_call_on(file, node)
+        if cast is not None and (merged := _merge_device(cast, device)) is not None:
+            edits[cast] = merged
+        else:
+            edits[node] = move_to(node, device)
     return edits
 
 
