@@ -11,3 +11,7 @@ class UserError(DevfixError):
 
 class RuleError(DevfixError):
     """A rule that is invalid, raised, or yielded something else than changes; the message names the rule."""
+
+
+class BudgetSpentError(DevfixError):
+    """The time for a repair is over before it has come to its end; nothing was written."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,11 @@ from cli_programs import repair
 from git_repositories import git
 from searches import FINDS, find, searched_repository
 from wheels import without_devfix
+
+from devfix.cli.finding.find_repair import RepairPlan, repair_causes
+from devfix.cli.repairing.taking import Branches
+from devfix.find import FindOptions
+from devfix.find import find as search
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +46,16 @@ def test_each_cause_has_its_commits(tmp_path: Path, branches: str) -> None:
     assert json.loads((folder / "find.json").read_text()) == told
     reports = [json.loads((folder / str(number) / "report.json").read_text()) for number in (1, 2)]
     assert [report["outcome"] for report in reports] == ["repaired", "repaired"]
+
+
+def test_what_the_budget_has_no_time_for_is_told(tmp_path: Path) -> None:
+    root = searched_repository(tmp_path, a_shifted=FINDS, b_scaled=FINDS.replace("shifted", "scaled"))
+    report = search(root, FindOptions(python=sys.executable, silent=frozenset()), lambda *_: None, lambda _: None)
+    plan = RepairPlan(Branches.one, sys.executable, (), time.monotonic())
+    repairs = repair_causes(report, plan, lambda _: None)
+    assert len(report.causes) == 2 and not repairs.fixes and not repairs.reports
+    said = "findings that were not repaired before the budget was over: 2 of 2; --budget gives more"
+    assert list(repairs.notes) == [said]
 
 
 def test_an_interpreter_without_devfix(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from devfix.errors import BudgetSpentError
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer, forked_words
 from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_command, probe_config
@@ -86,6 +88,7 @@ class TracedRunner:
         self.plugin: Path | None = None  # the folder of the pytest plugin, where pytest needs and lacks it
         self.progress: Progress | None = None
         self.slots: Slots | None = None  # how many runs take place at once, if that is limited
+        self.deadline: float | None = None  # of `time.monotonic`; what runs then is ended, and nothing runs after it
 
     def run(
         self,
@@ -110,7 +113,8 @@ class TracedRunner:
         devfix's pytest plugin (docs/reference/trace-format.md), which diagnoses nothing: the interpreter may lack what
         devfix needs for that. `seed` is for generators without a seed of the program.
         Without `totals` what operators compute is not summed, which takes less time. A run `ahead` waits for others,
-        and may be cancelled: it then raises CancelledError, or is ended and says nothing of the program.
+        and may be cancelled: it then raises CancelledError, or is ended and says nothing of the program. Raises
+        BudgetSpentError where the deadline has passed.
         """
         if world.kind == "simulated" and self.sandboxed is None:
             compile_for(str(self.target.python), child_environment)
@@ -137,6 +141,8 @@ class TracedRunner:
                 hear = line.hear if line is not None else None
                 cancelled = StandstillWatch(traces, lambda: self.idle_limit, ahead.cancelled if ahead else None)
                 done = self._start(tree.path, environment, fresh, sandbox, mark, hear, cancelled)
+                if done.timed_out:
+                    self._seconds_left()
                 read, problem = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
             given = (self.target.command, done, read, problem, str(tree.path), unseen)
@@ -178,12 +184,12 @@ class TracedRunner:
         cancelled: Cancellation,
     ) -> Completed:
         cwd = tree / self.target.subfolder
-        command = self.target.command
+        command, seconds = self.target.command, self._seconds_left()
         words = forked_words(command, self.target.python, tree, cwd)
         warm = None if fresh or words is None or self.target.until or self.read_only else self._server(words)
         if warm is not None and words is not None:
             try:
-                return warm.run(words, cwd, environment, self.target.timeout, 0, hear, cancelled, self.children)
+                return warm.run(words, cwd, environment, seconds, 0, hear, cancelled, self.children)
             except PreforkError:
                 pass  # a fresh process says the same, later
         command = observed_command(command, environment)
@@ -192,7 +198,7 @@ class TracedRunner:
             inside,
             cwd,
             environment,
-            self.target.timeout,
+            seconds,
             self.limits,
             read_only=self.read_only,
             until=self.target.until,
@@ -200,6 +206,15 @@ class TracedRunner:
             hear=hear,
             cancelled=cancelled,
         )
+
+    def _seconds_left(self) -> float:
+        """Return how long a run may take, in seconds. Raises BudgetSpentError where the deadline has passed."""
+        if self.deadline is None:
+            return self.target.timeout
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise BudgetSpentError("the budget is over")
+        return min(self.target.timeout, left)
 
     def _server(self, words: Sequence[str]) -> PreforkServer | None:
         is_session = tuple(words[:2]) == ("-m", "pytest")

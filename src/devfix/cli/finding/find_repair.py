@@ -11,6 +11,7 @@ from pathlib import Path
 
 from devfix import pipeline
 from devfix.cli.repairing.taking import Branches
+from devfix.errors import BudgetSpentError
 from devfix.find import Cause, FindReport
 from devfix.model import Report, WorldChoice
 from devfix.notes import Notes
@@ -23,7 +24,7 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True)
 class RepairPlan:
-    """The settings of the repair of causes; `until` is the moment from which no further one is begun.
+    """The settings of the repair of causes; `until` is the moment at which what is not repaired is left.
 
     `world` is the one that was searched. With `silent`, what a function leaves on the host is repaired, too.
     """
@@ -57,12 +58,13 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
     causes = [cause for cause in report.causes if cause.confirmed]
     tip, kept = report.commit, ""
     for number, cause in enumerate(causes, 1):
-        if time.monotonic() > plan.until:
-            left = len(causes) - number + 1
-            done.notes.add(f"the budget was over before the last {left} findings were repaired; --budget gives more")
-            break
         step(f"repairing finding {number} of {len(causes)}: {cause.place.shown}")
-        repair = _repair(cause, plan, report.root, tip)
+        try:
+            repair = _repair(cause, plan, report.root, tip)
+        except BudgetSpentError:
+            left = f"{len(causes) - number + 1} of {len(causes)}"
+            done.notes.add(f"findings that were not repaired before the budget was over: {left}; --budget gives more")
+            break
         done.fixes[cause.key] = _fix(repair, kept)
         done.reports.append(repair)
         if plan.branches is Branches.one and repair.commits:
@@ -87,10 +89,12 @@ def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:
         python=plan.python,
         rules=plan.rules,
         commit=commit,
+        budget=plan.until - time.monotonic(),
     )
     repair = pipeline.repair(root, options)
     if plan.silent and not cause.is_strict and _is_stuck_at_silent(repair, cause):
-        repair = pipeline.repair(root, replace(options, run=command_for(cause, cause.options)))
+        again = replace(options, run=command_for(cause, cause.options), budget=plan.until - time.monotonic())
+        repair = pipeline.repair(root, again)
     return repair
 
 

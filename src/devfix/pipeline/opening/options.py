@@ -31,6 +31,7 @@ class RepairOptions:
     regression test for each fix, if the repository has tests that pytest runs. `others` (default 120) is the budget in
     seconds for running the repository's other commands that reach a fix, each without and with it; 0 runs none.
     `partial` keeps verified fixes although a later failure has none: the outcome is then "partial".
+    `budget` is the time for the whole repair, in seconds: BudgetSpentError is raised where it is over before the end.
     `find_working_version` searches for a release without the fault if a dependency is at fault.
     """
 
@@ -40,6 +41,7 @@ class RepairOptions:
     python: str | None = None
     exclude: Sequence[str] = ()
     timeout: float | None = None
+    budget: float | None = None
     max_fixes: int | None = None
     branch: str | None = None
     commit: str | None = None

@@ -90,6 +90,7 @@ def open_session(
         observer = TracedRunner(
             target, worktrees, tracked, warm, protected, limits, needed, scratch, options.include_handled
         )
+        observer.deadline = None if options.budget is None else began + options.budget
         if needs_plugin(target.command):
             observer.plugin = plugin_folder(python, worktrees.scratch)
         shown = progress if isinstance(progress, Progress) else Progress(progress or _silent)

@@ -1,0 +1,39 @@
+"""The time for a whole repair: what runs when it is over is ended, and nothing was written."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from git_repositories import git, make_repository
+
+import devfix
+from devfix.errors import BudgetSpentError
+
+# Fails on a GPU, and goes on for an hour with any fix.
+SLOW_WHEN_REPAIRED = """
+import time
+import torch
+
+x = torch.ones(3, device="cuda" if torch.cuda.is_available() else "cpu")
+y = x + torch.arange(3.0)[:, None]
+time.sleep(3600)
+"""
+
+
+@pytest.mark.slow
+def test_a_budget_ends_the_repair_that_goes_on(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "project", {"main.py": SLOW_WHEN_REPAIRED})
+    began = time.monotonic()
+    with pytest.raises(BudgetSpentError):
+        devfix.repair(root, run="python main.py", world="simulated", budget=20.0)
+    assert 20 <= time.monotonic() - began < 120
+    assert git(root, "for-each-ref", "--format=%(refname)", "refs/heads/devfix/") == ""
+    assert git(root, "status", "--porcelain=v1") == ""
+
+
+def test_without_time_nothing_runs(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "project", {"main.py": "open('ran', 'w')\n"})
+    with pytest.raises(BudgetSpentError):
+        devfix.repair(root, run="python main.py", world="simulated", budget=0.0)
