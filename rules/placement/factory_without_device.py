@@ -16,6 +16,7 @@ from devfix.sdk import (
     assigned_targets,
     creates_on_default_device,
     has_device_name,
+    is_in_constructor,
     is_indexed_beside,
     is_move,
     keep_device,
@@ -61,7 +62,7 @@ class FactoryWithoutDevice(CreationRule):
             return ""
         if not reason or not ctx.is_held or place is None:
             return reason
-        is_given = place.function.endswith("__init__") and has_device_name(ctx.failure, place, ctx.peer.device)
+        is_given = is_in_constructor(place.function) and has_device_name(ctx.failure, place, ctx.peer.device)
         return f"{reason} The constructor that made it has a name for that device." if is_given else ""
 
     def rate(self, ctx: Context) -> Confidence:

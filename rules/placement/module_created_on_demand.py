@@ -1,6 +1,15 @@
 """A module is created on the host when it is first needed, while its input is on another device."""
 
-from devfix.sdk import Changes, Confidence, Context, EvidenceRule, Safety, ScopeVariable, SourceLocation
+from devfix.sdk import (
+    Changes,
+    Confidence,
+    Context,
+    EvidenceRule,
+    Safety,
+    ScopeVariable,
+    SourceLocation,
+    is_in_constructor,
+)
 
 
 class ModuleCreatedOnDemand(EvidenceRule[ScopeVariable]):
@@ -15,7 +24,7 @@ class ModuleCreatedOnDemand(EvidenceRule[ScopeVariable]):
             place, is_moved = _caller(module), bool(module.transfers)
             if place is None or is_moved or module.device != ctx.operand.device:
                 continue
-            is_late = not place.function.endswith("__init__") and "." in place.function
+            is_late = not is_in_constructor(place.function) and "." in place.function
             # An object stores the module: a local one is created and moved by the lines that use it.
             if is_late and "." in module.expression and _has_computed(ctx, module):
                 return module

@@ -19,6 +19,7 @@ from devfix.sdk import (
     definition,
     expression,
     insert_after,
+    is_in_constructor,
     is_local,
     last_name,
     parameters,
@@ -43,12 +44,16 @@ NAMES = {
     "Uniform": ("low", "high"),
 }
 USUAL = ("loc", "scale")
+COLLECTIONS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
 Assignment = cst.Assign | cst.AnnAssign
 
 
 @dataclass
 class Kept:
-    """A distribution that a constructor assigns to an attribute: the assignment, its class, and if that is a module."""
+    """A distribution that a constructor assigns to an attribute: the assignment, its class, and if that is a module.
+
+    `is_listed`: the attribute is a list, a tuple or a dictionary of distributions, of which `call` is one.
+    """
 
     file: File
     holder: cst.ClassDef
@@ -56,6 +61,7 @@ class Kept:
     attribute: str
     call: cst.Call
     is_of_module: bool
+    is_listed: bool
 
 
 @dataclass
@@ -84,44 +90,49 @@ class DistributionOnHost(EvidenceRule[Kept]):
         file = made.file
         is_module = any(each.expression == "self" and each.kind == "module" for each in made.scope)
         for node in file.within(method.node):
-            value = node.value if isinstance(node, Assignment) else None
-            if isinstance(node, Assignment) and isinstance(value, cst.Call) and _is_distribution(file, value):
+            call = _distribution(file, node.value) if isinstance(node, Assignment) else None
+            if isinstance(node, Assignment) and call is not None:
                 target = file.code(assigned_targets(node)[0])
                 attribute = target.removeprefix("self.")
                 is_own = attribute != target and attribute.isidentifier()
                 if is_own and _holds(file, node, made.node) and len(assignments(file, target, holder)) == 1:
-                    return Kept(file, holder, node, attribute, value, is_module)
+                    return Kept(file, holder, node, attribute, call, is_module, call is not node.value)
         return None
 
     def describe(self, ctx: Context, found: Kept) -> str:
         """Report a tensor that a constructor created for a distribution."""
+        kept = "keeps distributions" if found.is_listed else "is a distribution"
         return (
-            f"`self.{found.attribute}` of {found.holder.name.value} is a distribution, which `.to()` does not move: its"
+            f"`self.{found.attribute}` of {found.holder.name.value} {kept}, which `.to()` does not move: its"
             f" parameters stayed on {ctx.operand.device}, while it meets a tensor on {ctx.peer.device}."
         )
 
     def fix(self, ctx: Context, found: Kept) -> Changes:
-        """Rewrite the class, if the distribution needs nothing else that only the constructor knows."""
-        mover = definition(found.file, f"{found.holder.name.value}.to")
-        if found.is_of_module:
+        """Rewrite the class, if the distribution needs nothing else that only the constructor knows.
+
+        Several in a list are built by no property, and by no `to`.
+        """
+        mover, module = definition(found.file, f"{found.holder.name.value}.to"), None
+        if not found.is_of_module and mover is None:
+            yield from _pass_device(ctx, found)
+        elif found.is_of_module and not found.is_listed:
             parts = _find_parts(ctx, found)
             module = _register(found, parts) if parts is not None else None
             title = f"Register the parameters of `self.{found.attribute}` as buffers"
-        elif isinstance(mover, cst.FunctionDef):
+        elif isinstance(mover, cst.FunctionDef) and not found.is_listed:
             module = _build_again(found, mover)
             title = f"Build `self.{found.attribute}` again where `{found.holder.name.value}.to` moves the rest"
-        else:
-            yield from _pass_device(ctx, found)
-            return
-        yield from (replace(each, recomputes=True) for each in rewrite(found.file, module, title, Safety.LIKELY))
+        if module is not None:
+            yield from (replace(each, recomputes=True) for each in rewrite(found.file, module, title, Safety.LIKELY))
 
 
 def _pass_device(ctx: Context, kept: Kept) -> Changes:
     """Yield changes that create the parameters of an object's distribution on a device that the constructor gets."""
-    places, constructor = ctx.operand.creation_places, kept.file.function_of(kept.call)
-    outer = ctx.call_at(places[1]) if len(places) > 1 else None
-    if outer is not None and constructor is not None:
-        calls = kept.file.within(kept.call, cst.Call)
+    constructor = kept.file.function_of(kept.call)
+    places = (each for each in ctx.operand.creation_places if not is_in_constructor(each.function))
+    outer = ctx.call_at(next(places, None))
+    if outer is not None and constructor is not None and kept.assigned.value is not None:
+        calls = kept.file.within(kept.assigned.value, cst.Call)
         factories = [each for each in calls if creates_on_default_device(kept.file, each)]
         created = f"the parameters of `self.{kept.attribute}`"
         yield from outer.pass_device(Definition(kept.file, constructor), factories, created, Safety.LIKELY)
@@ -160,6 +171,14 @@ def _holds(file: File, assigned: Assignment, made: cst.CSTNode) -> bool:
         return True
     targets = [file.code(each) for each in assigned_targets(statement)]
     return assigned.value is not None and any(file.find(assigned.value, each) for each in targets)
+
+
+def _distribution(file: File, value: cst.BaseExpression | None) -> cst.Call | None:
+    """Return the call of a distribution's class: a value, or the first one in a list, a dictionary or the like."""
+    if isinstance(value, cst.Call):
+        return value if _is_distribution(file, value) else None
+    calls = file.within(value, cst.Call) if isinstance(value, COLLECTIONS) else ()
+    return next((each for each in calls if _is_distribution(file, each)), None)
 
 
 def _is_distribution(file: File, node: cst.CSTNode) -> bool:

@@ -56,9 +56,12 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
     rejects it. A module that was never moved itself, such as a criterion, is moved where it is constructed, too.
     """
 
+    reports_intentional = True  # on a GPU that the module has left; what was put on the host is kept there
+
     def search(self, ctx: Context) -> StoredAttribute | None:
         """Return the attribute that stores the operand, unless a method besides the constructor made it for itself."""
-        for each in ctx.stored_attributes() if not ctx.is_held else ():
+        is_kept = ctx.is_held or (ctx.is_intentional and ctx.operand.device == "cpu")
+        for each in ctx.stored_attributes() if not is_kept else ():
             # A module on the tensor's device was never moved itself, or holds it as a buffer.
             is_moved = each.module is not None and each.module.device not in (ctx.operand.device, "mixed")
             if is_moved and (_is_of_constructor(each) or not _is_computed_here(ctx, each)):
@@ -195,7 +198,9 @@ def _register_parts(ctx: Context, found: StoredAttribute) -> Changes:
         for node in file.within(holder, cst.Assign):
             if not _in_constructor(file, node):
                 continue
-            names = [each for each in own if f"self.{each}" in map(file.code, _elements(node))]
+            target = node.targets[0].target
+            elements = [file.code(each.value) for each in target.elements] if isinstance(target, cst.Tuple) else []
+            names = [each for each in own if f"self.{each}" in elements]
             others = (each for each in names if _is_given_another_kind(ctx.sources, each, {type_name}))
             if found.attribute not in names or any(others):
                 continue
@@ -213,11 +218,6 @@ def _register_by_name(ctx: Context, found: StoredAttribute) -> Changes:
         holders = (holder for name in dict.fromkeys(classes) for holder in classes_called(file, name))
         calls = [call for holder in holders for call in set_by_name(file, holder, found.attribute)]
         yield from rewrite(file, {each: register_set(each) for each in calls}, "Register what is set as buffers")
-
-
-def _elements(assignment: cst.Assign) -> list[cst.BaseExpression]:
-    target = assignment.targets[0].target
-    return [each.value for each in target.elements] if isinstance(target, cst.Tuple) else []
 
 
 def _declare(ctx: Context, found: StoredAttribute, holders: list[tuple[File, cst.ClassDef]]) -> Changes:
@@ -294,7 +294,6 @@ def _is_given_another_kind(sources: Sources, name: str, holders: set[str]) -> bo
 def _in_constructor(file: File, node: cst.CSTNode) -> bool:
     """Return whether a node is in a constructor, or in a method that the constructor of the class calls."""
     function, holder = file.function_of(node), file.class_of(node)
-    if function is None or holder is None:
-        return function is not None and function.name.value == "__init__"
-    reads = (file.function_of(each) for each in file.find(holder, f"self.{function.name.value}"))
+    own = f"self.{function.name.value}" if function is not None else ""
+    reads = (file.function_of(each) for each in file.find(holder, own)) if own and holder is not None else ()
     return any(each is not None and each.name.value == "__init__" for each in (function, *reads))

@@ -15,13 +15,13 @@ from devfix.sdk import (
     File,
     Safety,
     ScopeVariable,
-    SourceLocation,
     StoredAttribute,
     add_keyword,
     argument,
     assigned_targets,
     classes_called,
     creates_on_default_device,
+    is_in_constructor,
     is_indexed_beside,
     is_move,
     move_to,
@@ -69,7 +69,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         is_kept = ctx.operand.owner is not None or is_indexed_beside(ctx.failure, ctx.operand)
         for each in ctx.stored_attributes() if not is_kept else ():
             place = next(iter(each.places), None)
-            if each.module is None and place is not None and place.owned and _is_in_constructor(place):
+            if each.module is None and place is not None and place.owned and is_in_constructor(place.function):
                 return each
         return None
 
@@ -90,7 +90,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
             yield from ctx.rename_device(sources)
             return
         inside = ctx.sources.file(found.places[0])
-        site = ctx.call_at(next((each for each in found.places if not _is_in_constructor(each)), None))
+        site = ctx.call_at(next((each for each in found.places if not is_in_constructor(each.function)), None))
         if inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
         used, target = _find_used(ctx, found, inside), _target(site)
@@ -132,11 +132,6 @@ def _is_drawn(file: File, call: cst.Call) -> bool:
     """Return whether a call draws a tensor on the host that is assigned as it is: `self.start = torch.rand(3)`."""
     is_plain = isinstance(file.parent(call), cst.Assign) and argument(call, "device") is None
     return is_plain and file.qualified_name(call.func) in {f"torch.{name}" for name in DRAWN}
-
-
-def _is_in_constructor(place: SourceLocation) -> bool:
-    """Return whether a location is in a constructor, or in a comprehension of it."""
-    return place.function.partition(".<locals>.<")[0].endswith(".__init__")
 
 
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -51,7 +50,7 @@ def test_each_cause_has_its_commits(tmp_path: Path, branches: str) -> None:
 def test_what_the_budget_has_no_time_for_is_told(tmp_path: Path) -> None:
     root = searched_repository(tmp_path, a_shifted=FINDS, b_scaled=FINDS.replace("shifted", "scaled"))
     report = search(root, FindOptions(python=sys.executable, silent=frozenset()), lambda *_: None, lambda _: None)
-    plan = RepairPlan(Branches.one, sys.executable, (), time.monotonic())
+    plan = RepairPlan(Branches.one, sys.executable, (), until=0.0)
     repairs = repair_causes(report, plan, lambda _: None)
     assert len(report.causes) == 2 and not repairs.fixes and not repairs.reports
     said = "findings that were not repaired before the budget was over: 2 of 2; --budget gives more"

@@ -163,3 +163,9 @@ def test_an_index_on_the_host_selects_from_any_data(op: str) -> None:
     assert [number for number, _, _ in misplaced_operands(failure)] == [0]
     failure = replace(failure, op="aten::index_select")
     assert [number for number, _, _ in misplaced_operands(failure)] == [0, 1]
+
+
+def test_an_index_that_alone_is_on_the_host_is_what_a_strict_run_reports() -> None:
+    index = replace(HOST, argument="indices[0]")
+    failure = Failure("device-mismatch", "RuntimeError", "…", "aten::index", (Frame(AT),), (GPU, index))
+    assert [number for number, _, _ in misplaced_operands(failure)] == [1]

@@ -145,3 +145,22 @@ def test_the_result_of_a_function_that_a_parameter_holds(given: str, expected: l
     text = "def shifted(x, make):\n    return x + make(3)\n"
     other = {"other.py": f"{IMPORT}shifted(torch.ones(3), {given})\n"}
     assert strengths(text, ("make(3)", "make(3).to(x.device)"), other) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("scale = torch.tensor(scale)", []),
+        ("scale: torch.Tensor = torch.tensor(scale)", []),
+        ("scale = scale if scale else 1.0", ["strong"]),
+        ("other = torch.tensor(scale)", ["strong"]),
+        ("if x:\n            scale = torch.tensor(scale)", ["strong"]),
+    ],
+)
+def test_what_a_function_computes_of_a_parameter_takes_its_place(line: str, expected: list[str]) -> None:
+    net = NET.replace("__init__(self)", "__init__(self, scale)").replace(
+        "self.scale = torch.ones(4)", f"{line}\n        self.scale = scale"
+    )
+    change = ("self.scale = scale", 'self.register_buffer("scale", scale, persistent=False)')
+    told = strengths(net, change, {"other.py": IMPORT + "Net([1.0, 2.0, 3.0, 4.0])\n"})
+    assert sorted(set(told)) == expected

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from devfix.model import Fix, Operand, Repair, SourceLocation
 from devfix.sdk.trace.operands import describe
+from devfix.source.queries.reading import is_in_constructor
 from devfix.verification.edit_map import location_before
 from devfix.verification.rebase import merge_edits
 
@@ -51,7 +52,7 @@ def _is_made_alike(one: Operand, other: Operand) -> bool:
     """Return whether one function created both tensors; constructors do not count."""
     places = [each.creation.places[0] for each in (one, other) if each.creation is not None and each.creation.places]
     made = {(place.path, place.function) for place in places if place.owned}
-    return len(places) == 2 and len(made) == 1 and not places[0].function.endswith("__init__")
+    return len(places) == 2 and len(made) == 1 and not is_in_constructor(places[0].function)
 
 
 def _blamed_operand(repair: Repair) -> Operand | None:

@@ -17,6 +17,7 @@ from devfix.source import Sources, last_name
 from devfix.source.edits.expressions import expression
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
+from devfix.source.queries.reading import is_in_constructor
 
 
 def variable_in_frame(failure: Failure, frame: int, expression: str) -> ScopeVariable | None:
@@ -121,7 +122,7 @@ def outside_constructors(sites: list[FixSite]) -> list[FixSite]:
     >>> [site.place.function for site in outside_constructors(fix_sites(diagnosis))][0]
     'Model.forward'
     """
-    return sorted(sites, key=lambda site: site.place.function.endswith("__init__"))
+    return sorted(sites, key=lambda site: is_in_constructor(site.place.function))
 
 
 def move_module_before(diagnosis: Diagnosis, site: FixSite, source: Sources, text: str) -> Iterator[Change]:

@@ -26,6 +26,7 @@ from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.file import Statement
 from devfix.source.matches import Match, match
 from devfix.source.queries.bound_names import is_local, is_of_script
+from devfix.source.queries.reading import is_in_constructor
 from devfix.source.queries.repository import Definition, Repository
 
 
@@ -94,8 +95,8 @@ class Site:
 
     @property
     def is_in_constructor(self) -> bool:
-        """True if the node is in a constructor."""
-        return self.place.function.endswith("__init__")
+        """True if the node is in a constructor, or in a comprehension of one."""
+        return is_in_constructor(self.place.function)
 
     def call(self, *names: str) -> cst.Call | None:
         """Return the call here, with one of these last names if any are given."""

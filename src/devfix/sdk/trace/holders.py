@@ -8,7 +8,7 @@ import libcst as cst
 
 from devfix.model import Failure, Operand, SourceLocation
 from devfix.source import File, Sources, last_name
-from devfix.source.queries.reading import assignments
+from devfix.source.queries.reading import assignments, has_certainly_run
 
 
 def owned_places(failure: Failure) -> Iterator[SourceLocation]:
@@ -70,14 +70,9 @@ def dominating(file: File, statements: list[cst.Assign | cst.AnnAssign]) -> list
     """
     kept: list[cst.Assign | cst.AnnAssign] = []
     for each in statements:
-        around = set(file.ancestors(each))
-        if not any(_block(file, earlier) in around for earlier in kept):
+        if not any(has_certainly_run(file, earlier, each) for earlier in kept):
             kept.append(each)
     return kept
-
-
-def _block(file: File, node: cst.CSTNode) -> cst.CSTNode:
-    return next(each for each in file.ancestors(node) if isinstance(each, cst.BaseSuite | cst.Module))
 
 
 def is_kept_copy(failure: Failure, operand: Operand) -> bool:

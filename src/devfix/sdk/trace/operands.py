@@ -38,16 +38,19 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
 
     If some operands were placed on purpose (`is_intentional`) and others were not, only the latter are yielded. If all
     were, the data and the parameters come last, after masks, weights and indices. A 0-dim tensor on the host is legal
-    in most operators, so it comes after one with dimensions; the index in `x[index]` may always be there. What is
-    where a module was moved is right if the module's own tensor was replaced since (`module_device`).
+    in most operators, so it comes after one with dimensions; the index in `x[index]` may always be there, unless it
+    alone is on another device, which a strict run of a lifted test reports. What is where a module was moved is right
+    if the module's own tensor was replaced since (`module_device`).
     """
+    beside = [each for each in failure.operands if not _is_host_index(failure, each)]
+    is_index_alone = len({each.device for each in beside}) == 1
     replaced = [each for each in failure.operands if module_device(failure, each)]
     right = {module_device(failure, each) for each in replaced}
     pairs = [
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
         if (other := _other(failure, operand)) is not None and (operand in replaced or operand.device not in right)
-        if not _is_host_index(failure, operand)
+        if _is_host_index(failure, operand) is is_index_alone
     ]
     misplaced = [pair for pair in pairs if not is_intentional(failure, pair[1]) and not _is_within(failure, pair[1])]
     yield from sorted(

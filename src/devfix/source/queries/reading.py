@@ -40,6 +40,15 @@ def enclosing(function: str) -> str:
     return COMPREHENSION.sub("", function) or "<module>"
 
 
+def is_in_constructor(function: str) -> bool:
+    """Return whether the name of a running function is that of a constructor, or of a comprehension in one.
+
+    >>> is_in_constructor("Net.__init__"), is_in_constructor("Net.__init__.<locals>.<listcomp>")
+    (True, True)
+    """
+    return enclosing(function).rpartition(".")[2] == "__init__"
+
+
 def is_comprehension(function: str) -> bool:
     """Return whether the name of a running function is that of a comprehension."""
     return COMPREHENSION.search(function) is not None
@@ -92,6 +101,18 @@ def assigned_values(file: File, target: str, within: cst.CSTNode | None = None) 
         for each, value in _assigned_pairs(node, node.value)
         if normalize(file.code(each)) == wanted
     ]
+
+
+def has_certainly_run(file: File, earlier: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Return whether a statement that stands above a node has run whenever the node does: its block is around both.
+
+    >>> file = File("m.py", b"if a:\\n    x = 1\\ny = 2\\nz = 3\\n")
+    >>> x, y, z = (assignments(file, name)[0] for name in "xyz")
+    >>> has_certainly_run(file, x, z), has_certainly_run(file, y, z)
+    (False, True)
+    """
+    block = next(each for each in file.ancestors(earlier) if isinstance(each, cst.BaseSuite | cst.Module))
+    return any(each is block for each in file.ancestors(node))
 
 
 def _assigned_pairs(

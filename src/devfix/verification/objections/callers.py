@@ -15,6 +15,7 @@ from devfix.verification.objections.value_kinds import (
     Function,
     annotation_of,
     compares,
+    has_passed_value,
     is_mixed,
     is_of_numbers,
     is_settled,
@@ -193,9 +194,11 @@ def with_passed_values(value: ast.expr, path: str, owner: str, function: Functio
 
     `1 / value` becomes `1 / 2.0` if some caller passes that.
     """
+    if function is None:
+        return value
     names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
-    for name in sorted(names & set(parameters(function) if function is not None else ())):
-        for _, _, given, around in passed_values(path, owner, function, name, code) if function is not None else ():
+    for name in sorted(each for each in names if has_passed_value(each, function, value.lineno)):
+        for _, _, given, around in passed_values(path, owner, function, name, code):
             if kind_of(given, around) == "other":
                 stands_alone = not any(isinstance(each, ast.Name) for each in ast.walk(given))
                 number: ast.expr = ast.Constant(1.0)  # stands for the number that the caller's name holds

@@ -15,7 +15,15 @@ from devfix.verification.evidence import Objection
 from devfix.verification.objections.callers import passed_values
 from devfix.verification.objections.code import Code, Function, functions
 from devfix.verification.objections.introduced import MOVES, Introduced
-from devfix.verification.objections.value_kinds import compares, is_of_numbers, kind_of, parameters
+from devfix.verification.objections.value_kinds import (
+    compares,
+    has_passed_value,
+    is_of_numbers,
+    kind_of,
+    named_parameters,
+    reaching_values,
+    values_assigned_to,
+)
 
 DEPTH = 4  # of names, calls and containers that are followed
 MOST = 40  # values of one expression
@@ -65,7 +73,8 @@ def _root(what: Introduced) -> ast.expr | None:
     """Return the expression that must be a tensor; None if it need not, or if other checks ask for it."""
     if (what.kind == "call" and what.name in MOVES) or (what.kind == "read" and what.name == "device"):
         root = ast.parse(what.root, mode="eval").body
-        is_given = isinstance(root, ast.Name) and what.function is not None and root.id in _parameters(what.function)
+        function = what.function
+        is_given = isinstance(root, ast.Name) and function is not None and root.id in named_parameters(function)
         return None if is_given else root
     if what.kind == "buffer" and isinstance(what.node, ast.Call) and len(what.node.args) > 1:
         return what.node.args[1]
@@ -86,13 +95,13 @@ def _values(of: Value, code: Code, depth: int) -> Iterator[Value]:
     if depth <= 0 or function is None:
         return
     if isinstance(node, ast.Name):
-        if node.id in _parameters(function):
+        if has_passed_value(node.id, function, of.line):
             yield from _follow_passed(of, node.id, code, depth)
-        for value in (known := _reaching_values(node.id, function, of.line)):
+        for value in (known := reaching_values(node.id, function, of.line)):
             yield from _ends(replace(of, node=value, at=0), code, depth)
         for iterable, at in _loops(node.id, function):
             yield from _elements(replace(of, node=iterable, at=0), at, code, depth - 1)
-        if not known and node.id not in _parameters(function):
+        if not known and node.id not in named_parameters(function):
             yield from _of_enclosing(of, node, function, code, depth)
     elif isinstance(node, ast.Subscript):
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -139,7 +148,7 @@ def _results(of: Value, call: ast.Call, code: Code, depth: int) -> Iterator[Valu
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             yield from _items(replace(of, node=call.func.value), key.value, code, depth - 1)
     elif isinstance(call.func, ast.Name) and of.function is not None:
-        if call.func.id in _parameters(of.function):
+        if call.func.id in named_parameters(of.function):
             yield from _of_functions(_callables(of, call.func.id, code), code, depth)
         else:
             yield from _follow_returned(call.func.id, frozenset({""}), code, depth)
@@ -175,8 +184,8 @@ def _given_attribute(name: str, family: frozenset[str], code: Code, depth: int) 
         for owner, function, node in functions(tree):
             if owner not in family or function is None or not isinstance(node, ast.Assign):
                 continue
-            for value in _values_assigned_to(node, f"self.{name}"):
-                if isinstance(value, ast.Name) and value.id in _parameters(function):
+            for value in values_assigned_to(node, f"self.{name}"):
+                if isinstance(value, ast.Name) and value.id in named_parameters(function):
                     yield from _callables(Value(path, value, function, owner), value.id, code)
 
 
@@ -229,50 +238,11 @@ def _containers(of: Value, code: Code, depth: int) -> Iterator[Value]:
     if isinstance(of.node, ast.List | ast.Tuple | ast.Dict | ast.ListComp | ast.GeneratorExp):
         yield of
     elif isinstance(of.node, ast.Name) and of.function is not None and depth > 0:
-        for value in _reaching_values(of.node.id, of.function, of.line):
+        for value in reaching_values(of.node.id, of.function, of.line):
             yield from _containers(replace(of, node=value), code, depth - 1)
-        if of.node.id in _parameters(of.function):
+        if of.node.id in named_parameters(of.function):
             for each in _callables(of, of.node.id, code):
                 yield from _containers(each, code, depth - 1)
-
-
-def _parameters(function: Function) -> list[str]:
-    return [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]
-
-
-def _reaching_values(name: str, function: Function, line: int) -> list[ast.expr]:
-    """Return the values of a name that may reach a line of a function, without the turns of a loop before it."""
-
-    def after(body: list[ast.stmt], known: list[ast.expr]) -> list[ast.expr]:
-        for statement in body:
-            if statement.lineno > line:
-                break
-            blocks = [getattr(statement, each, []) for each in ("body", "orelse", "finalbody")]
-            if statement.lineno <= line <= (statement.end_lineno or line):
-                inner = next((each for each in blocks if each and each[0].lineno <= line <= _end(each)), [])
-                return after(inner, known)
-            if isinstance(statement, ast.Assign | ast.AnnAssign):
-                known = list(_values_assigned_to(statement, name)) or known
-            else:
-                nested = [each for each in ast.walk(statement) if isinstance(each, ast.Assign | ast.AnnAssign)]
-                known = [*known, *(value for each in nested for value in _values_assigned_to(each, name))]
-        return known
-
-    return after(function.body, [])
-
-
-def _end(body: list[ast.stmt]) -> int:
-    return body[-1].end_lineno or body[-1].lineno
-
-
-def _values_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> Iterator[ast.expr]:
-    """Yield what a statement assigns to an expression, also as one of several."""
-    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        if ast.unparse(target) == name and node.value is not None:
-            yield node.value
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = zip(target.elts, node.value.elts, strict=False)
-            yield from (value for one, value in pairs if ast.unparse(one) == name)
 
 
 def _loops(name: str, function: Function) -> Iterator[tuple[ast.expr, int | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Literal, TypeGuard
 
 from devfix.verification.objections.code import called_name
@@ -177,3 +178,71 @@ def _type_names(given: ast.expr) -> set[str]:
     return (
         {*sequence, "Sequence", "Iterable"} if sequence else {"list", "tuple", "int", "float", "Sequence", "Iterable"}
     )
+
+
+def named_parameters(function: Function) -> list[str]:
+    """Return the parameters that a caller may name, with those that it must."""
+    return [*parameters(function), *(each.arg for each in function.args.kwonlyargs)]
+
+
+def reaching_values(name: str, function: Function, line: int) -> list[ast.expr]:
+    """Return the values of a name that may reach a line of a function, without the turns of a loop before it."""
+    return [each for each in _reaching(name, function, line) if each is not _PASSED]
+
+
+def has_passed_value(name: str, function: Function, line: int) -> bool:
+    """Return whether a name is a parameter that may still have, at a line, what a caller has passed for it.
+
+    After `x = torch.tensor(x)` it has not; after `x = 2.0 if x is None else x` it may.
+    """
+    return name in named_parameters(function) and _PASSED in _reaching(name, function, line)
+
+
+_PASSED = ast.Name("")  # stands for what a caller passes
+
+
+def _reaching(name: str, function: Function, line: int) -> list[ast.expr]:
+    """Return the values of a name that may reach a line, with that of a caller at first."""
+
+    def after(body: list[ast.stmt], known: list[ast.expr]) -> list[ast.expr]:
+        for statement in body:
+            if statement.lineno > line:
+                break
+            blocks = [getattr(statement, each, []) for each in ("body", "orelse", "finalbody")]
+            if statement.lineno <= line <= (statement.end_lineno or line):
+                inner = next((each for each in blocks if each and each[0].lineno <= line <= _end(each)), [])
+                return after(inner, known)
+            if isinstance(statement, ast.Assign | ast.AnnAssign):
+                known = [*_keep(statement, name, known), *values_assigned_to(statement, name)]
+            else:
+                nested = [each for each in ast.walk(statement) if isinstance(each, ast.Assign | ast.AnnAssign)]
+                known = [*known, *(value for each in nested for value in values_assigned_to(each, name))]
+        return known
+
+    return after(function.body, [_PASSED])
+
+
+def _keep(statement: ast.Assign | ast.AnnAssign, name: str, known: list[ast.expr]) -> list[ast.expr]:
+    """Return the values that a name may still have after an assignment: all, if another name is assigned."""
+    values = list(values_assigned_to(statement, name))
+    is_of_itself = any(
+        isinstance(each, ast.Name) and each.id == name
+        for value in values
+        if not isinstance(value, ast.Call)
+        for each in ast.walk(value)
+    )
+    return [each for each in known if not values or (is_of_itself and each is _PASSED)]
+
+
+def _end(body: list[ast.stmt]) -> int:
+    return body[-1].end_lineno or body[-1].lineno
+
+
+def values_assigned_to(node: ast.Assign | ast.AnnAssign, name: str) -> Iterator[ast.expr]:
+    """Yield what a statement assigns to an expression, also as one of several."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if ast.unparse(target) == name and node.value is not None:
+            yield node.value
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = zip(target.elts, node.value.elts, strict=False)
+            yield from (value for one, value in pairs if ast.unparse(one) == name)
