@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from objection_cases import BUFFER, HELPER, LIST, MODULES, MOVED, NET, found, strengths
+from sample_report import failure
+
+from devfix.model import NameRef, Operand, ScopeVariable
 
 FORWARD = NET.replace("self.linear(x) * self.scale", "self.linear(torch.ones(x, 4))")
 WEIGHT = ("torch.ones(x, 4)", "torch.ones(x, 4, device=self.linear.weight.device)")
@@ -285,3 +290,13 @@ def test_a_cast_of_a_module_that_is_made_of_other_classes() -> None:
     holder = "from net import Net\n\n\ndef backbone():\n    return Net()\n"
     whole = "from holder import backbone\n\nwhole = Sequential(backbone())\nwhole.half()\n"
     assert strengths(NET, BUFFER, {"holder.py": holder, "whole.py": whole}) == ["strong"]
+
+
+@pytest.mark.parametrize(("base", "expected"), [("torch.nn.Module", []), ("Net", ["strong"])])
+def test_a_module_that_casts_itself(base: str, expected: list[str]) -> None:
+    """It is `self`, as the module of the failure is in its own methods."""
+    held = Operand("other", "cpu", "torch.float32", (4,), (NameRef(0, "self.scale"),))
+    seen = replace(failure().frames[-1], scope=(ScopeVariable("self", "module", "cuda:0", "Net"),))
+    failed = replace(failure(), operands=(held,), frames=(seen,))
+    text = f"from net import Net\n\nclass Other({base}):\n    def shrink(self):\n        self.half()\n"
+    assert strengths(NET, BUFFER, {"other.py": text}, failed=failed) == expected

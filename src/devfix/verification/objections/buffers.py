@@ -184,7 +184,8 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             receiver = ast.unparse(node.func.value)
-            if not _is_cast(node, function or as_function(tree)) or made.get(receiver, True) is False:
+            is_another = receiver == "self" and owner not in holding
+            if not _is_cast(node, function or as_function(tree)) or made.get(receiver, True) is False or is_another:
                 continue
             last = receiver.rpartition(".")[2]
             is_new = _is_new_module(node.func.value) and mentions(node.func.value, holding)

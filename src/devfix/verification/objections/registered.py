@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
@@ -64,9 +65,10 @@ def of_registered_on_host(what: Introduced, failure: Failure, code: Code) -> Ite
             for owner, around, node in functions(tree):
                 if around is not None and around.name == "__init__":
                     continue
-                for taken in (taken_by_numpy(node), *_handed_on(node, code)):
-                    if taken is None or not is_result(taken, name, is_property, around or tree):
-                        continue
+                is_it = partial(is_result, name=name, is_property=is_property, around=around or tree)
+                own = taken_by_numpy(node)
+                given = [own] if own is not None and is_it(own) else []
+                for taken in (*given, *_handed_on(node, is_it, code)):
                     is_own = owner in family if ast.unparse(taken).startswith("self.") else bool(known & family)
                     if is_own or _is_handed(taken, around, family, code):
                         problem = f"{path}:{taken.lineno} passes `{ast.unparse(taken)}` to NumPy as it is"
@@ -90,11 +92,12 @@ def _is_handed(taken: ast.expr, around: Function | None, family: frozenset[str],
     return False
 
 
-def _handed_on(node: ast.AST, code: Code) -> Iterator[ast.expr]:
-    """Yield the arguments of a call that a function of the repository passes to NumPy as they are."""
+def _handed_on(node: ast.AST, is_it: Callable[[ast.expr], bool], code: Code) -> Iterator[ast.expr]:
+    """Yield the arguments of a call, of those in question, that a function here passes to NumPy as they are."""
     if not isinstance(node, ast.Call) or not (name := called_name(node)):
         return
-    given = [each for each in node.args if isinstance(each, ast.Attribute | ast.Name | ast.Call | ast.Subscript)]
+    kinds = ast.Attribute | ast.Name | ast.Call | ast.Subscript
+    given = [each for each in node.args if isinstance(each, kinds) and is_it(each)]
     for _, tree in code.trees(f"def {name}(") if given else ():
         for _, _, function in functions(tree):
             if isinstance(function, Function) and function.name == name:
