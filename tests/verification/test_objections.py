@@ -292,6 +292,24 @@ def test_a_cast_of_a_module_that_is_made_of_other_classes() -> None:
     assert strengths(NET, BUFFER, {"holder.py": holder, "whole.py": whole}) == ["strong"]
 
 
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ([("thing", "Net")], ["strong"]),
+        ([("thing", "acme.Kernel")], []),
+        ([("thing", "acme.Wrapper"), ("thing.inner", "net.Net")], ["strong"]),
+        ([("thing", "")], ["strong"]),
+    ],
+)
+def test_a_cast_of_a_module_of_the_failure(scope: list[tuple[str, str]], expected: list[str]) -> None:
+    """One of PyTorch's has no class of its own, and may contain any other: a `Sequential`."""
+    held = Operand("other", "cpu", "torch.float32", (4,), (NameRef(0, "self.scale"),))
+    modules = (ScopeVariable(name, "module", "cuda:0", kind, classes=(kind,) if kind else ()) for name, kind in scope)
+    failed = replace(failure(), operands=(held,), frames=(replace(failure().frames[-1], scope=tuple(modules)),))
+    text = "from net import Net\n\ndef shrink():\n    thing = load()\n    thing.half()\n"
+    assert strengths(NET, BUFFER, {"other.py": text}, failed=failed) == expected
+
+
 @pytest.mark.parametrize(("base", "expected"), [("torch.nn.Module", []), ("Net", ["strong"])])
 def test_a_module_that_casts_itself(base: str, expected: list[str]) -> None:
     """It is `self`, as the module of the failure is in its own methods."""

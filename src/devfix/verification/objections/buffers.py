@@ -17,6 +17,7 @@ from devfix.verification.objections.code import (
     containing,
     functions,
     instances,
+    may_contain,
     mentions,
 )
 from devfix.verification.objections.fields import field_values
@@ -177,7 +178,8 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
 
     `holding` names what may contain the buffer: a module that is made of other classes has none of it.
     """
-    modules = {each.expression for frame in failure.frames for each in frame.scope if each.kind == "module"}
+    scopes = (frame.scope for frame in failure.frames)
+    modules = {each.expression for scope in scopes for each in scope if may_contain(each, scope, holding)}
     for path, tree in code.trees(*(f".{name}(" for name in _CASTS), ".to("):
         made = new_modules(tree, holding)
         for owner, function, node in functions(tree):

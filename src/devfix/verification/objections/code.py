@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from devfix.model import ScopeVariable
 from devfix.notebooks.notebook import line_in_cell
 
 _LINE = re.compile(r"(?P<path>[^\s`]+\.ipynb):(?P<line>\d+)")
@@ -199,6 +200,13 @@ def containing(family: frozenset[str], code: Code) -> frozenset[str]:
         }
         found |= new
     return frozenset(found)
+
+
+def may_contain(module: ScopeVariable, scope: Sequence[ScopeVariable], holding: frozenset[str]) -> bool:
+    """Return whether a module in scope, or a part of it there, is of one of some classes, or it is one of PyTorch's."""
+    within = [each for each in scope if each.expression.startswith(f"{module.expression}.")]
+    classes = {name.rpartition(".")[2] for each in (module, *within) for name in each.classes}
+    return module.kind == "module" and (not module.classes or bool(classes & holding))
 
 
 def mentions(node: ast.AST, names: set[str] | frozenset[str]) -> bool:
