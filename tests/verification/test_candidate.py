@@ -82,6 +82,8 @@ def test_what_is_told_of_a_trial_beside_the_one_that_is_kept() -> None:
         "superseded",
         "another verified candidate makes fewer copies, or runs in more worlds",
     )
+    doubted = replace(candidate(), verdict=replace(candidate().verdict, objections=("a.py:3 loops over all buffers",)))
+    assert mark_superseded(doubted).verdict.reason == "a.py:3 loops over all buffers"
     moved = candidate("progressed")
     assert mark_superseded(moved) is moved
     led = mark_superseded(replace(moved, verdict=replace(moved.verdict, next_failure=failure(4, 2, 10)))).verdict

@@ -100,6 +100,11 @@ def test_a_cast_that_does_not_name_the_module_or_the_type(text: str, expected: l
         ("saved[name] = x", ["weak"]),
         ("if name in saved: x.copy_(saved[name])", []),
         ("if name in y: x.copy_(saved[name])", ["strong"]),
+        ("if name in y: x.data = x.index_select(y[name])", []),
+        ("if name in y: x.data = x.index_select(y[name])\n        else: x.zero_()", ["weak"]),
+        ("if x in y: x.data = x.index_select(0, y)", ["weak"]),
+        ("if name in y: x.data = x.index_select(y[name])\n        net.shrink(name)", []),
+        ("if name in y: x.data = x.index_select(y[name])\n        net.shrink(x)", ["weak"]),
     ],
 )
 def test_a_loop_that_asks_for_each_buffer_by_name(line: str, expected: list[str]) -> None:

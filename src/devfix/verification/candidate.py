@@ -77,9 +77,10 @@ def _kind(patch: Patch) -> tuple[str, tuple[tuple[str, int], ...]]:
 
 
 def mark_superseded(candidate: CandidateResult) -> CandidateResult:
-    """Mark a candidate as superseded if the kept fix also resolves the failure that it progressed to."""
+    """Mark a candidate as superseded: for what speaks against it, or if the kept fix resolves its next failure, too."""
     if candidate.verdict.outcome == "verified":
-        return reject(candidate, "another verified candidate makes fewer copies, or runs in more worlds")
+        better = "another verified candidate makes fewer copies, or runs in more worlds"
+        return reject(candidate, next(iter(candidate.verdict.objections), better))
     if candidate.verdict.outcome != "progressed" or candidate.verdict.next_failure is None:
         return candidate
     reason = f"it only moves the crash to {where(candidate.verdict.next_failure)}: same cause, the fix kept fixes both"

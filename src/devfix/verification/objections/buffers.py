@@ -13,12 +13,14 @@ from devfix.verification.objections.code import (
     Code,
     Function,
     as_function,
-    called_name,
     containing,
     functions,
     instances,
+    is_new_module,
     may_contain,
+    may_hold,
     mentions,
+    new_modules,
 )
 from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.introduced import Introduced, class_of
@@ -190,7 +192,7 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
             if not _is_cast(node, function or as_function(tree)) or made.get(receiver, True) is False or is_another:
                 continue
             last = receiver.rpartition(".")[2]
-            is_new = _is_new_module(node.func.value) and mentions(node.func.value, holding)
+            is_new = is_new_module(node.func.value) and mentions(node.func.value, holding)
             is_known = receiver in modules or receiver in made or last in MODULE_NAMES or is_new
             if is_known or _is_given_one(receiver, path, owner, function, holding, code):
                 problem = f"{path}:{node.lineno}: `{ast.unparse(node)}` casts the buffers of a module"
@@ -216,37 +218,8 @@ def _is_given_one(
     for _, _, given, around in passed_values(path, owner, function, name, code):
         assigned = (each for each in ast.walk(around) if isinstance(each, ast.Assign))
         named = [each.value for each in assigned if ast.unparse(given) in map(ast.unparse, each.targets)]
-        if any(_is_new_module(each) and mentions(each, holding) for each in (given, *named)):
+        if any(is_new_module(each) and mentions(each, holding) for each in (given, *named)):
             return True
-    return False
-
-
-def new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
-    """Return the names to which a file assigns a new module, moved or not, and whether that may hold the buffer."""
-    made: dict[str, bool] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and _is_new_module(node.value):
-            known = holding | {name for name, holds in made.items() if holds}
-            for target in node.targets:
-                name = ast.unparse(target)
-                made[name] = made.get(name, False) or mentions(node.value, known)
-    return made
-
-
-def may_hold(receiver: ast.expr, made: dict[str, bool], holding: frozenset[str]) -> bool:
-    """Return whether an expression may be a module that holds one of some classes; `made` has a file's new modules."""
-    return mentions(receiver, holding) if _is_new_module(receiver) else made.get(ast.unparse(receiver), True)
-
-
-def _is_new_module(value: ast.expr) -> bool:
-    """Return whether an expression is a call of a class, followed by calls like `.to(device)`."""
-    while isinstance(value, ast.Call):
-        called = called_name(value)
-        if isinstance(value.func, ast.Name) or called[:1].isupper():
-            return called[:1].isupper()
-        if not isinstance(value.func, ast.Attribute):
-            return False
-        value = value.func.value
     return False
 
 
@@ -277,12 +250,23 @@ def _loops(what: Introduced, dtype: str, code: Code, holding: frozenset[str]) ->
             if is_named and (asked_for := _looked_up(node)):
                 yield Objection("strong", f"{problem}, and asks for `{asked_for}`, which may not have it")
                 continue
-            if done and done <= _KEEPS and not is_changed:
+            if (done and done <= _KEEPS and not is_changed) or (is_named and _is_for_known_names(node)):
                 continue
             if works and not is_float:
                 yield Objection("strong", f"{problem}; it holds {dtype}, for which the code there fails or rounds")
             else:
                 yield Objection("weak", problem)
+
+
+def _is_for_known_names(loop: ast.For | ast.comprehension) -> bool:
+    """Return whether a loop over named buffers uses each of them under `if name in known`, and nowhere else."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or len(loop.target.elts) != 2:
+        return False
+    name, buffer = map(ast.unparse, loop.target.elts)
+    asks = re.compile(rf"{re.escape(name)} in [\w.]+")
+    others = [each for each in loop.body if not isinstance(each, ast.If) or not asks.fullmatch(ast.unparse(each.test))]
+    others += [one for each in loop.body if isinstance(each, ast.If) for one in each.orelse]
+    return len(others) < len(loop.body) and not any(mentions(each, frozenset({buffer})) for each in others)
 
 
 def _looked_up(loop: ast.For | ast.comprehension) -> str:

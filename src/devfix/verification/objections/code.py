@@ -209,6 +209,35 @@ def may_contain(module: ScopeVariable, scope: Sequence[ScopeVariable], holding: 
     return module.kind == "module" and (not module.classes or bool(classes & holding))
 
 
+def new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
+    """Return the names to which a file assigns a new module, moved or not, and whether that may hold the buffer."""
+    made: dict[str, bool] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and is_new_module(node.value):
+            known = holding | {name for name, holds in made.items() if holds}
+            for target in node.targets:
+                name = ast.unparse(target)
+                made[name] = made.get(name, False) or mentions(node.value, known)
+    return made
+
+
+def may_hold(receiver: ast.expr, made: dict[str, bool], holding: frozenset[str]) -> bool:
+    """Return whether an expression may be a module that holds one of some classes; `made` has a file's new modules."""
+    return mentions(receiver, holding) if is_new_module(receiver) else made.get(ast.unparse(receiver), True)
+
+
+def is_new_module(value: ast.expr) -> bool:
+    """Return whether an expression is a call of a class, followed by calls like `.to(device)`."""
+    while isinstance(value, ast.Call):
+        called = called_name(value)
+        if isinstance(value.func, ast.Name) or called[:1].isupper():
+            return called[:1].isupper()
+        if not isinstance(value.func, ast.Attribute):
+            return False
+        value = value.func.value
+    return False
+
+
 def mentions(node: ast.AST, names: set[str] | frozenset[str]) -> bool:
     """Return whether code mentions one of some names, by itself or as the last part of a longer one."""
     return any(

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
-from devfix.verification.objections.buffers import may_hold, new_modules
-from devfix.verification.objections.code import Code, called_name, containing
+from devfix.verification.objections.code import Code, called_name, containing, may_hold, new_modules
 from devfix.verification.objections.introduced import Introduced
 
 META = "meta"
