@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from devfix.model import ScopeVariable
 from devfix.notebooks.notebook import line_in_cell
@@ -14,6 +15,11 @@ FILES = 200  # at most, parsed for one question
 MOST = 500  # names; a class that is mentioned everywhere may be anywhere
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+InFunction = tuple[str, Function | None, ast.AST]
+
+_MARKS = ast.expr_context | ast.operator | ast.unaryop | ast.cmpop | ast.boolop
+_NODES: WeakKeyDictionary[ast.AST, list[InFunction]] = WeakKeyDictionary()
+_CLASSES: WeakKeyDictionary[ast.AST, list[ast.ClassDef]] = WeakKeyDictionary()
 
 
 class Code:
@@ -28,6 +34,7 @@ class Code:
         """Take changed contents, a function that reads other files, and one that searches files for texts."""
         self._files, self._read, self._containing = files, read, containing
         self._trees: dict[str, ast.Module | None] = {}
+        self._families: dict[str, frozenset[str]] = {}
         self._calling: dict[str, dict[str, list[Function]]] = {}
 
     def trees(self, *texts: str) -> Iterator[tuple[str, ast.Module]]:
@@ -81,17 +88,15 @@ class Code:
 
     def family(self, name: str) -> frozenset[str]:
         """Return the names of a class and of all classes that derive from it."""
-        found = {name}
-        while True:
-            more = {
-                node.name
-                for _, tree in self.trees(*(f"{each}" for each in found))
-                for node in ast.walk(tree)
-                if isinstance(node, ast.ClassDef) and not found.isdisjoint(base_names(node))
-            }
-            if more <= found:
-                return frozenset(found)
-            found |= more
+        if name not in self._families:
+            found, more = {name}, {name}
+            while more:
+                trees = [tree for _, tree in self.trees(*found)]
+                derived = (each for tree in trees for each in classes(tree) if not found.isdisjoint(base_names(each)))
+                more = {each.name for each in derived} - found
+                found |= more
+            self._families[name] = frozenset(found)
+        return self._families[name]
 
     def ancestors(self, name: str) -> frozenset[str]:
         """Return the names of the classes of the repository from which a class derives."""
@@ -101,8 +106,8 @@ class Code:
             bases = {
                 base
                 for _, tree in self.trees(*(f"class {each}" for each in wanted))
-                for node in ast.walk(tree)
-                if isinstance(node, ast.ClassDef) and node.name in wanted
+                for node in classes(tree)
+                if node.name in wanted
                 for base in base_names(node)
             }
             wanted = bases - found - {name}
@@ -110,10 +115,26 @@ class Code:
         return frozenset(found)
 
 
-def functions(tree: ast.AST) -> Iterator[tuple[str, Function | None, ast.AST]]:
-    """Yield each node of a tree with the name of its class ("" if none) and its function (None if none)."""
+def functions(tree: ast.AST) -> Sequence[InFunction]:
+    """Return each node of a tree with the name of its class ("" if none) and its function (None if none).
 
-    waiting: list[tuple[str, Function | None, ast.AST]] = [("", None, tree)]
+    Operators, and contexts such as Load, are left out. A tree is walked once: the checks of one buffer ask for those of
+    300 files hundreds of times.
+    """
+    if tree not in _NODES:
+        _NODES[tree] = list(_walk(tree))
+    return _NODES[tree]
+
+
+def classes(tree: ast.AST) -> list[ast.ClassDef]:
+    """Return the classes of a tree, also those inside of functions and classes."""
+    if tree not in _CLASSES:
+        _CLASSES[tree] = [node for _, _, node in functions(tree) if isinstance(node, ast.ClassDef)]
+    return _CLASSES[tree]
+
+
+def _walk(tree: ast.AST) -> Iterator[InFunction]:
+    waiting: list[InFunction] = [("", None, tree)]
     while waiting:
         owner, function, node = waiting.pop()
         if node is not tree:
@@ -122,7 +143,8 @@ def functions(tree: ast.AST) -> Iterator[tuple[str, Function | None, ast.AST]]:
             owner, function = node.name, None
         elif isinstance(node, Function):
             function = node
-        waiting.extend((owner, function, child) for child in reversed([*ast.iter_child_nodes(node)]))
+        inside = [each for each in ast.iter_child_nodes(node) if not isinstance(each, _MARKS)]
+        waiting.extend((owner, function, child) for child in reversed(inside))
 
 
 def as_function(tree: ast.Module) -> Function:
@@ -165,8 +187,8 @@ def _calling(tree: ast.Module) -> dict[str, list[Function]]:
 def instances(tree: ast.Module, family: frozenset[str]) -> frozenset[str]:
     """Return the expressions to which a file assigns an object of one of the classes, with or without `.to(…)`."""
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and node.value is not None:
+    for _, _, node in functions(tree):
+        if isinstance(node, ast.Assign):
             value: ast.expr = node.value
             while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
                 if value.func.attr in family:
@@ -212,7 +234,7 @@ def may_contain(module: ScopeVariable, scope: Sequence[ScopeVariable], holding: 
 def new_modules(tree: ast.Module, holding: frozenset[str]) -> dict[str, bool]:
     """Return the names to which a file assigns a new module, moved or not, and whether that may hold the buffer."""
     made: dict[str, bool] = {}
-    for node in ast.walk(tree):
+    for _, _, node in functions(tree):
         if isinstance(node, ast.Assign) and is_new_module(node.value):
             known = holding | {name for name, holds in made.items() if holds}
             for target in node.targets:
