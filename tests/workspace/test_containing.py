@@ -17,7 +17,7 @@ def test_a_commit_is_searched_for_a_text_once(tmp_path: Path) -> None:
     assert repository.containing(["x = 1"]) == ("train.py",) and repository.containing([]) == ()
 
 
-def test_another_commit_is_searched_anew(tmp_path: Path) -> None:
+def test_another_commit_is_searched_again(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "project", {"train.py": "x = 1\n"})
     first = Repository.open(root)
     assert first.containing(["x = 1"]) == ("train.py",)
