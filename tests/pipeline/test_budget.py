@@ -31,6 +31,8 @@ def test_a_budget_ends_the_repair_that_goes_on(tmp_path: Path) -> None:
 
 
 def test_without_time_nothing_runs(tmp_path: Path) -> None:
-    root = make_repository(tmp_path / "project", {"main.py": "open('ran', 'w')\n"})
+    ran = tmp_path / "ran"
+    root = make_repository(tmp_path / "project", {"main.py": f"open({str(ran)!r}, 'w')\n"})
     with pytest.raises(BudgetSpentError):
         devfix.repair(root, run="python main.py", world="simulated", budget=0.0)
+    assert not ran.exists()
