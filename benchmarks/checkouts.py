@@ -78,8 +78,8 @@ def _missing(folder: Path) -> list[str]:
     return [path for (_, path), line in zip(files, said, strict=True) if line.endswith(" missing")]
 
 
-def environment(folder: Path, needs: Sequence[str], clone: Path | None = None) -> Path:
-    """Return the interpreter of an environment with the release of torch of this one, the needs, and a clone."""
+def environment(folder: Path, needs: Sequence[str], clone: Path | None = None, torch: str = "") -> Path:
+    """Return the interpreter of an environment with a release of torch (that of this one), the needs, and a clone."""
     python = folder / "bin" / "python"
     ready, installed = (folder.with_name(f"{folder.name}.{each}") for each in ("ready", "installed"))
     # It links its files, where pip copies torch for each library.
@@ -88,10 +88,10 @@ def environment(folder: Path, needs: Sequence[str], clone: Path | None = None) -
     install = install or [str(python), "-m", "pip", "install", "--quiet"]
     if not ready.exists():
         installed.unlink(missing_ok=True)
-        torch = "torch==" + version("torch").partition("+")[0]
+        wanted = "torch==" + (torch or version("torch").partition("+")[0])
         create = [uv, "venv", "--quiet", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
         subprocess.run([*create, "--clear", str(folder)], check=True)
-        subprocess.run([*install, torch, "setuptools<81", "pytest", *needs], check=True)  # many import pkg_resources
+        subprocess.run([*install, wanted, "setuptools<81", "pytest", *needs], check=True)  # many import pkg_resources
         ready.touch()
     if clone is not None and (not installed.exists() or installed.read_text(encoding="utf-8") != str(clone)):
         _install(install, clone, folder)

@@ -22,6 +22,7 @@ from devfix.sdk import (
 )
 
 PLAIN = re.compile(r"[\"'](cuda|cpu|mps|xpu|meta)[\"']")
+WITH_AN_INDEX = re.compile(r"[\"'](cuda|mps|xpu)[\"']")  # where a tensor's device has one that the name lacks
 INDEXED = re.compile(r"[\"'](cuda|mps|xpu):\d+[\"']")
 NAMED = re.compile(r"(^|[._])(device|dev)$")
 ANSWERS = {cst.Equal: "never", cst.NotEqual: "always"}
@@ -68,10 +69,10 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
         return None
     target, device = node.comparisons[0], node.left
     inner = _unwrap(target.comparator, "device")
-    # `str(x.device) == "cuda:0"` is true where it should be, and so is `x.device == torch.device("cuda:0")`.
+    # `str(x.device) == "cuda:0"` is true where it should be, and so are `x.device == torch.device("cuda:0")` and "cpu".
     literal = file.code(inner or target.comparator)
     called = _unwrap(device, "str")
-    if (inner is not None or called is not None) and not PLAIN.fullmatch(literal):
+    if (inner is not None or called is not None) and not WITH_AN_INDEX.fullmatch(literal):
         return None
     target, device = target.with_changes(comparator=inner or target.comparator), called or device
     text = file.code(device)

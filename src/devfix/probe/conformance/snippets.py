@@ -2,7 +2,8 @@
 
 A file begins with a line about itself. A snippet begins with `=== title -> expectation`; `[2]` after the title says
 that it needs two GPUs. The expectation is `ok`, `Exception: how its message begins`, or one of two shorthands for the
-mismatch whose wording differs between releases: `two FIRST SECOND` and `argument NAME DEVICE COMMON METHOD`.
+mismatch whose wording differs between releases: `two FIRST SECOND` and `argument NAME DEVICE COMMON METHOD`. A line
+`# before 2.8: EXPECTATION` that follows says what older releases of PyTorch make of it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from typing import Any
 
 import torch
 
+from ..simulation.accelerators.messages import VERSION
 from ..simulation.operator_tables.dtypes import DTYPE_ERROR
+
+_OLDER = re.compile(r"# before (\d+)\.(\d+): (.+)")
 
 
 @dataclass(frozen=True)
 class Snippet:
-    """A small program: `gpus` is how many it needs, `expected` its result on CUDA."""
+    """A small program: `gpus` is how many it needs, `expected` its result on CUDA in this release."""
 
     title: str
     gpus: int
@@ -36,7 +40,19 @@ def read(folder: Path) -> Iterator[Snippet]:
             header, _, code = part.partition("\n")
             title, _, expected = header.rpartition(" -> ")
             two = title.endswith("[2]")
-            yield Snippet(f"{file.stem}: {title.removesuffix(' [2]')}", 2 if two else 1, expected.strip(), code)
+            title = f"{file.stem}: {title.removesuffix(' [2]')}"
+            yield Snippet(title, 2 if two else 1, _expected_before(code) or expected.strip(), code)
+
+
+def _expected_before(code: str) -> str:
+    """Return what a release as old as this one makes of a snippet, if that is told; the oldest release comes first."""
+    for line in code.splitlines():
+        older = _OLDER.match(line)
+        if older is None:
+            break
+        if (int(older[1]), int(older[2])) > VERSION:
+            return older[3].strip()
+    return ""
 
 
 def run(snippet: Snippet) -> str:

@@ -160,12 +160,32 @@ def counting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
         raise DTYPE_ERROR(f"\"histc\" not implemented for '{SCALARS[cells[0].dtype]}'")
 
 
+def _refusal_to_sort() -> str:
+    """Return what this release says of complex numbers: older ones leave it to `sort_cuda_kernel`."""
+    try:
+        torch.ones(2, dtype=torch.complex64, device="cpu").sort()
+    except RuntimeError as error:
+        if "complex dtypes" in str(error):
+            return str(error)
+    return "Sort currently does not support complex dtypes on CUDA."
+
+
+_CANNOT_SORT = _refusal_to_sort()
+
+
+@refuses("sort")
+def sorting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
+    """`sort_cuda_kernel` in cuda/Sort.cpp of 2.6."""
+    if cells[0].is_complex():
+        raise RuntimeError(_CANNOT_SORT)
+
+
 @refuses("median")
 @refuses("nanmedian")
 def ordering(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`median_impl` in cuda/Sorting.cpp sorts all elements, where no dimension is given."""
     if len(cells) == 1 and not keywords and cells[0].is_complex():
-        raise RuntimeError(" Sort does not support complex dtypes on CPU")
+        raise RuntimeError(_CANNOT_SORT)
 
 
 def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:

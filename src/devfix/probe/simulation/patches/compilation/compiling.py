@@ -38,13 +38,11 @@ def _compiling(original: Any) -> Any:
 
 
 def _check_mode(mode: Any = None, options: Any = None, backend: Any = "inductor", **kwargs: Any) -> None:
-    """Raise what `torch.compile` does for modes that there are not."""
+    """Raise what `torch.compile` does for modes and options that there are not."""
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if mode not in (None, "default") and backend == "inductor":
-        from torch._inductor import list_mode_options
-
-        list_mode_options(mode)
+    if backend == "inductor" and (options or mode not in (None, "default")):
+        torch._TorchCompileInductorWrapper(mode, options, None)
     if isinstance(backend, str) and backend not in _BACKENDS:
         from torch._dynamo.backends.registry import lookup_backend
 

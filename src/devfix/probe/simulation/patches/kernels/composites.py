@@ -89,7 +89,9 @@ def _attention(original: Any) -> Any:
             and (attn_mask is None or composite_path.possible(attn_mask))
         ):
             keywords = {"scale": scale, "enable_gqa": enable_gqa}
-            return composite_path.run(original, _func, (query, key, value, *rest), keywords, gpu)
+            # The CPU's flash attention of 2.6 takes no grouped heads, as CUDA's does.
+            with _by_math() if fused and enable_gqa else contextlib.nullcontext():
+                return composite_path.run(original, _func, (query, key, value, *rest), keywords, gpu)
         if not by_flash:
             with _by_math():
                 return original(query, key, value, *rest, scale=scale, enable_gqa=enable_gqa)

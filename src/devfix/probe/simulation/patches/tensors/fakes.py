@@ -50,12 +50,23 @@ def _showing(original: Any) -> Any:
     return run
 
 
+def _knowing_clone(original: Any) -> Any:
+    """Let parameters become fake where a module is copied: the mode knows `clone` by the method of C++."""
+    of_base, shown = torch._C.TensorBase.clone, torch.Tensor.clone
+
+    def __torch_function__(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return original(self, of_base if func is shown else func, types, args, kwargs)
+
+    return __torch_function__
+
+
 def install() -> None:
     """Patch the device of fake tensors in C++."""
     mode = fake_tensor.FakeTensorMode
     # As without a GPU: numbers become fake tensors on the host, and are moved by an operator that the mode sees.
     replace(mode, "avoid_device_init", property(lambda self: True))
     wrap(mode, "dispatch", _showing)
+    wrap(fake_tensor.FakeCopyMode, "__torch_function__", _knowing_clone)
     replace(fake_tensor, "init_gpu_context", lambda device: None)  # would initialize the driver in a CUDA build
     wrap(fake_tensor.FakeTensor, "__torch_dispatch__", _by_class)
     original = _handlers.get(_asks_device)

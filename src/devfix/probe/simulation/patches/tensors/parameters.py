@@ -10,7 +10,7 @@ import torch
 
 from ... import hooks
 from ...accelerators import messages
-from ...patching import overridden, replace, wrap
+from ...patching import replace, wrap
 from ...tensors import side_table
 from ...tensors.tensor import Tensor, set_data
 from ...tensors.tensor import wrap as wrap_tensor
@@ -93,7 +93,8 @@ def _as_subclass(original: Any) -> Any:
 
 def _deepcopy(original: Any) -> Any:
     def __deepcopy__(self: Any, memo: Any) -> Any:
-        if overridden(self) or self._devfix_gpu < 0 or not self.is_leaf:
+        # The original asks modes too: in `torch.export`, one of them makes fake tensors of what is copied.
+        if torch._C._has_torch_function_unary(self) or self._devfix_gpu < 0 or not self.is_leaf:
             return original(self, memo)
         if id(self) in memo:
             return memo[id(self)]
