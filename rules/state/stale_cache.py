@@ -8,6 +8,7 @@ from devfix.sdk import (
     FACTORIES,
     Changes,
     Context,
+    Definition,
     File,
     KeyedCache,
     OperandRule,
@@ -58,22 +59,22 @@ class StaleCache(OperandRule):
         for site, kept in _find_keyed(ctx):
             yield from _tell_apart(ctx, site, kept)
         name, place = _find_cached(ctx)
-        method, attribute = ctx.definition_at(place), f"self.{name.rpartition('.')[2]}"
-        if place is None or method is None or not isinstance(method.node, cst.FunctionDef):
+        function, cache = ctx.definition_at(place), f"self.{name.rpartition('.')[2]}" if "." in name else name
+        if place is None or function is None or not isinstance(function.node, cst.FunctionDef):
             return
-        file = method.file
-        for each in assignments(file, attribute, method.node):
+        file = function.file
+        for each in assignments(file, cache, function.node):
             guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
-            if guard is None or not file.find(guard.test, attribute):
+            if guard is None or not file.find(guard.test, cache):
                 continue
-            given, is_total = _find_given(file, guard), _is_total(file, guard, attribute)
-            for device in [given] if given else _find_devices(ctx, place, method.node):
+            given, is_total = _find_given(file, guard), _is_total(file, guard, cache)
+            for device in [given] if given else _find_devices(ctx, place, function.node):
                 edits = {} if given else _create_on(file, each, device)
                 if is_total:
-                    yield from rewrite(file, edits, f"Create `{attribute}` on `{device}`")
+                    yield from rewrite(file, edits, f"Create `{cache}` on `{device}`")
                 elif not _is_string(ctx, place, device):
-                    edits[guard.test] = _add_test(guard.test, f"{attribute}.device != {device}")
-                    yield from rewrite(file, edits, f"Compute `{attribute}` again for another device")
+                    edits[guard.test] = _add_test(guard.test, f"{cache}.device != {device}")
+                    yield from rewrite(file, edits, f"Compute `{cache}` again for another device")
 
 
 def _find_keyed(ctx: Context) -> Iterator[tuple[Site, KeyedCache]]:
@@ -143,32 +144,56 @@ def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:
 
 
 def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
-    """Return the attribute that stores the operand (or its source), and where a method computed it."""
+    """Return the attribute or global that stores the operand (or its source), and where a function computed it."""
     for each in ctx.stored_attributes():
         places = each.places
         for place in places if places and places[0].owned else ():
             owner, _, name = place.function.rpartition(".")
-            if owner and name != "__init__" and (place == places[0] or _is_assigned(ctx, place, each.attribute)):
+            if (
+                owner
+                and name != "__init__"
+                and (place == places[0] or _is_assigned(ctx, place, f"self.{each.attribute}"))
+            ):
                 return f"{each.whole}.{each.attribute}", place
+    for place in ctx.operand.history[0].places[:1] if ctx.operand.history else ():
+        function = ctx.definition_at(place) if place.owned else None
+        for name in _find_globals(function) if function is not None else ():
+            if _is_assigned(ctx, place, name):
+                return name, place
     return "", None
 
 
-def _is_assigned(ctx: Context, place: SourceLocation, attribute: str) -> bool:
-    """Return whether a method assigns an attribute at a location: a function that it calls computed the value."""
-    method = ctx.definition_at(place)
-    found = assignments(method.file, f"self.{attribute}", method.node) if method is not None else []
-    return any(method is not None and method.file.line_of(each) <= place.line for each in found)
+def _find_globals(function: Definition) -> list[str]:
+    """Return the names that a function declares to be global."""
+    return [code(each.name) for node in function.file.within(function.node, cst.Global) for each in node.names]
 
 
-def _find_devices(ctx: Context, place: SourceLocation, method: cst.FunctionDef) -> list[str]:
-    """Return the devices of the method's arguments, if what it keeps was created without one; else its module's."""
+def _is_assigned(ctx: Context, place: SourceLocation, name: str) -> bool:
+    """Return whether a function assigns an attribute or a global at a location, or calls there what computed it."""
+    function = ctx.definition_at(place)
+    found = assignments(function.file, name, function.node) if function is not None else []
+    return any(function is not None and function.file.line_of(each) <= place.line for each in found)
+
+
+def _find_devices(ctx: Context, place: SourceLocation, function: cst.FunctionDef) -> list[str]:
+    """Return the devices of the function's arguments, if what it keeps was created without one; else its module's.
+
+    On the host it may have been created for arguments that were there too.
+    """
     site, module = ctx.site_at(place), binding_at(ctx.failure, place, "self")
     if site is None or ctx.is_intentional:
         return []
     texts = [each for each in site.device_expressions() if each.endswith("device")]
-    given = [each for each in texts if each.partition(".")[0] in parameters(method)[1:]]
+    given = [each for each in texts if each.partition(".")[0] in parameters(function) and not each.startswith("self.")]
     is_module = module is not None and module.kind == "module"
+    given = given or [f"{each}.device" for each in parameters(function) if _is_tensor_at(ctx, place, each)]
     return given or [each for each in texts if is_module and each.removeprefix("next(").startswith("self.")]
+
+
+def _is_tensor_at(ctx: Context, place: SourceLocation, name: str) -> bool:
+    """Return whether a name was a tensor beside the operand, when it was created."""
+    binding = binding_at(ctx.failure, place, name)
+    return binding is not None and binding.kind == "tensor" and binding.device == ctx.operand.device
 
 
 def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> dict[cst.CSTNode, cst.CSTNode]:
