@@ -49,15 +49,21 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="write the table alone")
     asked = parser.parse_args()
     need("devfix", "torch")
+    failed = False
     for release in () if asked.table else asked.releases or RELEASES:
-        with tempfile.TemporaryDirectory() as scratch:
-            python = environment((asked.work or Path(scratch)) / release, NEEDS, torch=f"{release}.*")
-            told = _kept() | {release: measure(python)}
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                python = environment((asked.work or Path(scratch)) / release, NEEDS, torch=f"{release}.*")
+                told = _kept() | {release: measure(python)}
+        except subprocess.CalledProcessError as error:
+            failed = True
+            print(f"{release}: {error}\n{str(error.stderr)[-3000:]}", flush=True)
+            continue
         MEASURED.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
         print(release, json.dumps(told[release]), flush=True)
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(_BLOCK.sub(lambda match: match[1] + table(_kept()) + match[2], text), encoding="utf-8")
-    return 0
+    return int(failed)
 
 
 def _kept() -> dict[str, dict[str, Any]]:
@@ -86,10 +92,8 @@ def measure(python: Path) -> dict[str, Any]:
 
 def _run(python: Path, *words: str, given: str = "") -> str:
     path = {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([str(python), *words], input=given, capture_output=True, text=True, env=os.environ | path)
-    if done.returncode != 0:
-        sys.exit(f"{python} {words[0]} ended with {done.returncode}:\n{done.stderr[-3000:]}")
-    return done.stdout
+    command, env = [str(python), *words], os.environ | path
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True, env=env).stdout
 
 
 def _repair(python: Path) -> str:

@@ -53,7 +53,8 @@ def test_what_the_budget_has_no_time_for_is_told(tmp_path: Path) -> None:
     plan = RepairPlan(Branches.one, sys.executable, (), until=0.0)
     repairs = repair_causes(report, plan, lambda _: None)
     assert len(report.causes) == 2 and not repairs.fixes and not repairs.reports
-    said = "findings that were not repaired before the budget was over: 2 of 2; --budget gives more"
+    places = "library.py:5, library.py:8"
+    said = f"findings that were not repaired before the budget was over: 2 of 2 ({places}); --budget gives more"
     assert list(repairs.notes) == [said]
 
 

@@ -19,6 +19,7 @@ from devfix.report.find_types import CauseFixRecord
 from devfix.workspace import Repository
 
 _NAME = "devfix/find"
+_SHOWN = 5
 Key = tuple[str, str, int, str]
 
 
@@ -62,8 +63,7 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
         try:
             repair = _repair(cause, plan, report.root, tip)
         except BudgetSpentError:
-            left = f"{len(causes) - number + 1} of {len(causes)}"
-            done.notes.add(f"findings that were not repaired before the budget was over: {left}; --budget gives more")
+            done.notes.add(_left_to_repair(causes[number - 1 :], len(causes)))
             break
         done.fixes[cause.key] = _fix(repair, kept)
         done.reports.append(repair)
@@ -75,6 +75,14 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
         name = repository.rename_branch(kept, _NAME)
         done.fixes = {key: _on(fix, name) for key, fix in done.fixes.items()}
     return done
+
+
+def _left_to_repair(left: Sequence[Cause], count: int) -> str:
+    """Return what a user is told of the causes of a budget that was over."""
+    shown = ", ".join(cause.place.shown for cause in left[:_SHOWN])
+    shown += f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+    told = f"findings that were not repaired before the budget was over: {len(left)} of {count}"
+    return f"{told} ({shown}); --budget gives more"
 
 
 def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:

@@ -160,14 +160,14 @@ def counting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
         raise DTYPE_ERROR(f"\"histc\" not implemented for '{SCALARS[cells[0].dtype]}'")
 
 
-def _refusal_to_sort() -> str:
-    """Return what this release says of complex numbers: older ones leave it to `sort_cuda_kernel`."""
+def _refusal_to_sort() -> Exception:
+    """Return what this release raises for complex numbers: older ones leave it to `sort_cuda_kernel`."""
     try:
         torch.ones(2, dtype=torch.complex64, device="cpu").sort()
-    except RuntimeError as error:
+    except Exception as error:  # a TypeError since 2.15
         if "complex dtypes" in str(error):
-            return str(error)
-    return "Sort currently does not support complex dtypes on CUDA."
+            return error.with_traceback(None)
+    return RuntimeError("Sort currently does not support complex dtypes on CUDA.")
 
 
 _CANNOT_SORT = _refusal_to_sort()
@@ -177,7 +177,7 @@ _CANNOT_SORT = _refusal_to_sort()
 def sorting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`sort_cuda_kernel` in cuda/Sort.cpp of 2.6."""
     if cells[0].is_complex():
-        raise RuntimeError(_CANNOT_SORT)
+        raise type(_CANNOT_SORT)(*_CANNOT_SORT.args)
 
 
 @refuses("median")
@@ -185,7 +185,7 @@ def sorting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 def ordering(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`median_impl` in cuda/Sorting.cpp sorts all elements, where no dimension is given."""
     if len(cells) == 1 and not keywords and cells[0].is_complex():
-        raise RuntimeError(_CANNOT_SORT)
+        raise type(_CANNOT_SORT)(*_CANNOT_SORT.args)
 
 
 def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
