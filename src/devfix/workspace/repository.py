@@ -97,7 +97,7 @@ class Repository:
     def containing(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the paths of the text files that contain, at the commit, one of the texts in a line.
 
-        Each answer is kept: git takes about 0.1 s for one in botorch, and the checks of a candidate ask for the same texts.
+        Each answer is kept: git takes 0.1 s for one in botorch, and the checks of a candidate ask for the same texts.
         """
         key = (self.commit, *texts)
         if key not in self._containing:
