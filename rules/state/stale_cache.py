@@ -1,6 +1,7 @@
 """A table is computed once and cached, and stays on the device of its first use."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -64,8 +65,8 @@ class StaleCache(OperandRule):
             return
         file = function.file
         for each in assignments(file, cache, function.node):
-            guard = next((around for around in file.ancestors(each) if isinstance(around, cst.If)), None)
-            if guard is None or not file.find(guard.test, cache):
+            guard = _find_guard(file, function.node, each, cache)
+            if guard is None:
                 continue
             given, is_total = _find_given(file, guard), _is_total(file, guard, cache)
             for device in [given] if given else _find_devices(ctx, place, function.node):
@@ -73,8 +74,50 @@ class StaleCache(OperandRule):
                 if is_total:
                     yield from rewrite(file, edits, f"Create `{cache}` on `{device}`")
                 elif not _is_string(ctx, place, device):
-                    edits[guard.test] = _add_test(guard.test, f"{cache}.device != {device}")
+                    edits[guard.test] = guard.asking_for(cache, device)
                     yield from rewrite(file, edits, f"Compute `{cache}` again for another device")
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """A test for what is kept, and the code that computes it: run if the test fails where it `returns`, else if not."""
+
+    test: cst.BaseExpression
+    body: cst.BaseSuite
+    returns: bool
+
+    def asking_for(self, cache: str, device: str) -> cst.BaseExpression:
+        """Return a test that asks for the device of what is kept, too."""
+        if self.returns:
+            return _joined(self.test, cst.And(), f"{cache}.device == {device}")
+        return _joined(self.test, cst.Or(), f"{cache}.device != {device}")
+
+
+def _find_guard(
+    file: File, function: cst.FunctionDef, assigned: cst.Assign | cst.AnnAssign, cache: str
+) -> _Guard | None:
+    """Return the guard of what is assigned: the `if` around it, or one before it that returns what is kept."""
+    around = next((each for each in file.ancestors(assigned) if isinstance(each, cst.If)), None)
+    if around is not None:
+        return _Guard(around.test, around.body, returns=False) if _asks_for(file, around.test, cache) else None
+    for each in file.within(function, cst.If):
+        is_before = file.line_of(each) < file.line_of(assigned) and each.orelse is None
+        is_kept = any(file.find(node, cache) for node in _returned(file, each))
+        if is_before and is_kept and _asks_for(file, each.test, cache):
+            return _Guard(each.test, function.body, returns=True)
+    return None
+
+
+def _asks_for(file: File, test: cst.BaseExpression, cache: str) -> bool:
+    """Return whether a test names what is kept, also as `hasattr(self, "table")` does."""
+    holder, _, name = cache.rpartition(".")
+    return bool(
+        file.find(test, cache) or any(file.find(test, f"hasattr({holder}, {quote}{name}{quote})") for quote in "'\"")
+    )
+
+
+def _returned(file: File, guard: cst.If) -> list[cst.BaseExpression]:
+    return [each.value for each in file.within(guard.body, cst.Return) if each.value is not None]
 
 
 def _find_keyed(ctx: Context) -> Iterator[tuple[Site, KeyedCache]]:
@@ -99,10 +142,11 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
     keys = [given[0].value] if is_key_alone else kept.keys if len(given) < 2 else []
     arguments = [argument(call, "device") for call in _find_factories(file, kept.value)]
     named = [code(each.value) for each in arguments if each is not None]
-    for device in dict.fromkeys(named or site.device_expressions()):
-        is_own = device.partition(".")[0] in parameters(kept.function) and device.endswith("device")
+    own = [each for each in named or site.device_expressions() if each.endswith("device")]
+    own = [each for each in dict.fromkeys(own) if each.partition(".")[0] in parameters(kept.function)]
+    may_edit = bool(named) or not ctx.is_intentional
+    for device in own or ([] if named else _find_beside(ctx, site.place, kept.function)):
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
-        may_edit = is_own and (named or not ctx.is_intentional)
         if kept.is_weak and may_edit and not _is_string(ctx, site.place, device):
             edits.update(_ask_for_device(kept, device))
         for node in keys if may_edit and not kept.is_weak else ():
@@ -119,7 +163,7 @@ def _ask_for_device(kept: KeyedCache, device: str) -> Iterator[tuple[cst.CSTNode
     for node in kept.file.within(kept.function, cst.Comparison):
         found = match(node, f"{kept.key} not in {kept.holder}")
         if found is not None and isinstance(kept.file.parent(node), cst.If):
-            yield node, _add_test(node, f"{kept.holder}[{kept.key}].device != {device}")
+            yield node, _joined(node, cst.Or(), f"{kept.holder}[{kept.key}].device != {device}")
 
 
 def _find_factories(file: File, node: cst.CSTNode) -> list[cst.Call]:
@@ -186,14 +230,15 @@ def _find_devices(ctx: Context, place: SourceLocation, function: cst.FunctionDef
     texts = [each for each in site.device_expressions() if each.endswith("device")]
     given = [each for each in texts if each.partition(".")[0] in parameters(function) and not each.startswith("self.")]
     is_module = module is not None and module.kind == "module"
-    given = given or [f"{each}.device" for each in parameters(function) if _is_tensor_at(ctx, place, each)]
+    given = given or _find_beside(ctx, place, function)
     return given or [each for each in texts if is_module and each.removeprefix("next(").startswith("self.")]
 
 
-def _is_tensor_at(ctx: Context, place: SourceLocation, name: str) -> bool:
-    """Return whether a name was a tensor beside the operand, when it was created."""
-    binding = binding_at(ctx.failure, place, name)
-    return binding is not None and binding.kind == "tensor" and binding.device == ctx.operand.device
+def _find_beside(ctx: Context, place: SourceLocation, function: cst.FunctionDef) -> list[str]:
+    """Return the devices of arguments that were tensors beside the operand, when it was created."""
+    bound = [(name, binding_at(ctx.failure, place, name)) for name in parameters(function)]
+    device = ctx.operand.device
+    return [f"{name}.device" for name, it in bound if it is not None and it.kind == "tensor" and it.device == device]
 
 
 def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) -> dict[cst.CSTNode, cst.CSTNode]:
@@ -205,15 +250,16 @@ def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) ->
     return {each: add_keyword(each, "device", device) for each in factories} or {value: move_to(value, device)}
 
 
-def _add_test(test: cst.BaseExpression, other: str) -> cst.BooleanOperation:
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+def _joined(test: cst.BaseExpression, operator: cst.And | cst.Or, other: str) -> cst.BooleanOperation:
+    is_other = isinstance(test, cst.BooleanOperation) and not isinstance(test.operator, type(operator))
+    if is_other or isinstance(test, cst.IfExp | cst.Lambda):
         test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return cst.BooleanOperation(test, cst.Or(), expression(other))
+    return cst.BooleanOperation(test, operator, expression(other))
 
 
-def _is_total(file: File, guard: cst.If, attribute: str) -> bool:
+def _is_total(file: File, guard: _Guard, attribute: str) -> bool:
     """Return whether code writes into what is kept, after it was created: computed again, it would lose that."""
-    return is_written(file, file.class_of(guard) or file.module, attribute, except_in=guard.body)
+    return is_written(file, file.class_of(guard.test) or file.module, attribute, except_in=guard.body)
 
 
 def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
@@ -221,7 +267,7 @@ def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
     return given[0] in "\"'" or (binding is not None and binding.kind == "string")
 
 
-def _find_given(file: File, guard: cst.If) -> str:
+def _find_given(file: File, guard: _Guard) -> str:
     """Return the device that is passed to the factories below a guard; "" if there is none."""
     calls = file.within(guard.body, cst.Call)
     return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")
