@@ -33,6 +33,7 @@ import sys; from pathlib import Path
 sys.path.insert(0, sys.argv[1]); import cuda_operators
 cuda_operators.main(Path(sys.argv[2]))
 """
+_PACKAGES = ("nvidia-cuda-crt", "nvidia-cuda-cccl")
 TOLD = """
 import json, os, torch
 from importlib.metadata import PackageNotFoundError, version
@@ -57,7 +58,8 @@ torch.set_num_threads(1)
 torch.cuda._is_in_bad_fork = lambda: False
 chosen = [each for each in snippets.read(Path(sys.argv[1])) if sys.argv[2] in each.title]
 came = isolated.outcomes(chosen, 2, 60.0)
-print(json.dumps([[each.title, each.expected, came[each.title]] for each in chosen]))
+print(json.dumps([[each.title, each.expected, came[each.title], snippets.agrees(came[each.title], each.expected)]
+                  for each in chosen]))  # what agrees depends on the release
 """
 
 
@@ -78,7 +80,9 @@ def build(python: Path, work: Path) -> Path:
     includes = [*sorted(Path(package).parent.glob("nvidia/*/include")), *_compiler_headers(runtime, folder)]
     own = RUNTIME.read_text(encoding="utf-8")
     libraries = [path for name in cuda_stubs.LIBRARIES if (path := Path(package) / "lib" / name).exists()]
-    known, others = cuda_stubs.write(cuda_stubs.called(libraries) - cuda_stubs.defined(own), includes)
+    defined = cuda_stubs.defined(own)
+    defined |= {f"{name}_v2" for name in defined}  # by which macros of CUDA 12 name some of them
+    known, others = cuda_stubs.write(cuda_stubs.called(libraries) - defined, includes)
     headers = "".join(f"#include <{each}>\n" for each in cuda_stubs.HEADERS)
     (folder / "all.cpp").write_text(f"{headers}{own}\n{known}\n", encoding="utf-8")
     (folder / "others.c").write_text(f"{others}\n", encoding="utf-8")
@@ -96,8 +100,9 @@ def _compiler_headers(runtime: str, folder: Path) -> list[Path]:
     """Return the folders of the headers that come with NVIDIA's compiler alone, installed into `folder` at first."""
     target = folder / "headers"
     if not target.exists():
-        release = ".".join(runtime.split(".")[:2])
-        names = [f"{name}=={release}.*" for name in ("nvidia-cuda-crt", "nvidia-cuda-cccl")]
+        major, minor = runtime.split(".")[:2]
+        packages = ("nvidia-cuda-nvcc-cu12", "nvidia-cuda-cccl-cu12") if major == "12" else _PACKAGES
+        names = [f"{name}=={major}.{minor}.*" for name in packages]
         words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), *names]
         if subprocess.run(words).returncode:
             raise SystemExit(
@@ -106,10 +111,10 @@ def _compiler_headers(runtime: str, folder: Path) -> list[Path]:
     return sorted(target.glob("nvidia/*/include"))
 
 
-def ask(python: Path, library: Path, only: str) -> list[tuple[str, str, str]]:
-    """Return the title of each snippet, what it expects, and what became of it."""
+def ask(python: Path, library: Path, only: str) -> list[tuple[str, str, str, bool]]:
+    """Return the title of each snippet, what it expects, what became of it, and whether they agree."""
     done = run_beside(python, library, "-c", ASK, str(SNIPPETS), only)
-    return [(title, expected, came) for title, expected, came in json.loads(done.stdout.splitlines()[-1])]
+    return [tuple(each) for each in json.loads(done.stdout.splitlines()[-1])]
 
 
 def run_beside(python: Path, library: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -134,17 +139,15 @@ def main() -> int:
     need("devfix", "torch")
     if missing := [each for each in ("g++", "nm") if shutil.which(each) is None]:
         raise SystemExit(f"cuda_library.py needs {' and '.join(missing)}, which are not on the PATH")
-    from devfix.probe.conformance import snippets
-
     library = build(asked.python, asked.work.absolute())  # the compiler runs in that folder
     if asked.record is not None:
         os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # else memory has what earlier operators left
         print(run_beside(asked.python, library, "-c", RECORD, str(RUNTIME.parent), str(asked.record)).stdout, end="")
         return 0
     counts = Counter[str]()
-    for title, expected, came in ask(asked.python, library, asked.only):
+    for title, expected, came, is_so in ask(asked.python, library, asked.only):
         is_of_values = came.startswith("AssertionError") and not expected.startswith("AssertionError")
-        kind = "agree" if snippets.agrees(came, expected) else "ask for values" if is_of_values else "differ"
+        kind = "agree" if is_so else "ask for values" if is_of_values else "differ"
         counts[kind] += 1
         if kind == "differ":
             print(f"{title}\n    expected {expected[:300]}\n    answered {came[:300]}")

@@ -308,14 +308,19 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
+                                     cudaGraph_t* graph, const cudaGraphNode_t** nodes,
+#if CUDART_VERSION >= 13000
+                                     const cudaGraphEdgeData** edges,
+#endif
                                      size_t* count) {
   Capture capture = captures.count(stream) ? captures[stream] : Capture();
   *status = capture.status;
   if (id) *id = capture.id;
   if (graph) *graph = nullptr;
   if (nodes) *nodes = nullptr;
+#if CUDART_VERSION >= 13000
   if (edges) *edges = nullptr;
+#endif
   if (count) *count = 0;
   return cudaSuccess;
 }

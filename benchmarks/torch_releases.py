@@ -76,7 +76,7 @@ def _kept() -> dict[str, dict[str, Any]]:
 def measure(python: Path) -> dict[str, Any]:
     """Return what the simulation does with the torch of an interpreter."""
     lines = _run(python, str(SIMULATION / "run_snippets.py")).splitlines()
-    told = "\n".join(line for line in lines if line.startswith("["))
+    told = "\n".join(line for line in lines if line.startswith('["'))
     operators = json.loads(_run(python, str(SIMULATION / "run_operators.py"), "float32").splitlines()[-1])
     return {
         "torch": _run(python, "-c", "import torch; print(torch.__version__)").strip(),

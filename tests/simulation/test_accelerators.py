@@ -39,7 +39,7 @@ def outcomes(device: str) -> dict[str, str]:
     command = [sys.executable, str(FOLDER / "run_snippets.py"), device]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith('["'))
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def outcomes() -> dict[str, str]:
     command = [sys.executable, str(FOLDER / "run_snippets.py")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    return dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith('["'))
 
 
 @pytest.mark.slow

@@ -29,6 +29,14 @@ def two_devices(first: Any, second: Any) -> RuntimeError:
     return RuntimeError(f"{SAME_DEVICE}, but found at least two devices, {first} and {second}!")
 
 
+def guard_of_the_host() -> RuntimeError:
+    """Return the error of C++ that sets the current GPU to the device of a tensor on the host."""
+    if VERSION >= (2, 8):
+        return RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+    place = '"/pytorch/c10/cuda/impl/CUDAGuardImpl.h":28'
+    return RuntimeError(f"t == DeviceType::CUDA INTERNAL ASSERT FAILED at {place}, please report a bug to PyTorch. ")
+
+
 def foreign_storage(device: Any, other: Any) -> RuntimeError:
     """Return the error for a storage on another device than the tensor."""
     text = f'Attempted to set the storage of a tensor on device "{device}" to a storage on different device "{other}".'

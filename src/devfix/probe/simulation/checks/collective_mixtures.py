@@ -47,7 +47,7 @@ def refuse_by_nccl(name: str, args: Any, world_size: int) -> None:
     if base in ("gather_", "scatter_"):
         _compare(base, args, "NCCL", ValueError)
     if base in _GUARDED and any(each.device.type == "cpu" for each in flat(args[1])):
-        raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+        raise messages.guard_of_the_host()
     if base in _DENSE:
         raise ValueError("Tensors must be CUDA and dense")
     if world_size > 1:  # one rank copies, and CUDA knows the way from a GPU to the host

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from ..accelerators import messages
 from ..operator_tables.convolutions import by_name
 from ..operator_tables.dtypes import DTYPE_ERROR, HALVES, INTEGERS, REFUSED, SCALARS, Check, Refusal, refuse_by
 from . import convolutions
@@ -80,7 +79,7 @@ def _by_cudnn(source: Any, weight: Any, bias: Any) -> bool:
     """Return whether cuDNN normalizes a batch (`_batch_norm_impl_index` in ATen/native/Normalization.cpp)."""
     if weight is None or bias is None or not torch.backends.cudnn.enabled:
         return False
-    if source.dim() == 2 and messages.VERSION >= (2, 13):  # found by the CUDA build of 2.13, as in `cudnn_method`
+    if source.dim() == 2:  # as the libraries of 2.6 to 2.13 answer, and as in `cudnn_method`
         return False
     return source.dtype not in HALVES or (source.dtype, weight.dtype) == (torch.float16, torch.float32)
 

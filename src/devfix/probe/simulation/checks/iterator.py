@@ -44,6 +44,8 @@ def allows_scalars(base: str, given: dict[str, Any]) -> bool:
     """Return whether the operator's iterator accepts a 0-dim CPU tensor among its inputs."""
     if base in ("clamp", "clamp_") and given.get("min") is not None and given.get("max") is not None:
         return False
+    if base in ("lerp", "lerp_") and not isinstance(given.get("weight"), torch.Tensor):
+        return True  # also in 2.6, whose kernel refuses them
     return base not in NO_SCALARS and SCALARS_SINCE.get(base, (0, 0)) <= messages.VERSION
 
 

@@ -117,7 +117,7 @@ def check_outputs(func: Any, args: Any, kwargs: Any) -> None:
     for value in outs:
         if isinstance(value, Tensor) and value.device != home:
             if home.type == "cpu" and kinds.now().is_cuda and not copies(func._schema.name.split("::")[-1]):
-                raise RuntimeError("CUDAGuardImpl initialized with non-CUDA DeviceType: cpu")
+                raise messages.guard_of_the_host()
             raise RuntimeError(f"Expected out tensor to have device {home}, but got {value.device} instead")
 
 
@@ -129,9 +129,9 @@ def copies(base: str) -> bool:
 def cudnn_method(given: dict[str, Any]) -> str:
     """Check as the wrapper of cuDNN's batch norm if CUDA would select it (ATen/native/Normalization.cpp)."""
     source, training = given["input"], given.get("training")
-    if source.dim() == 2 and messages.VERSION >= (2, 13):  # the CUDA build of 2.13 names `native_batch_norm` for these
+    if source.dim() == 2:  # the libraries of 2.6 to 2.13 name `native_batch_norm` for these
         return ""
-    most = {2: (262136, 131070)}.get(source.dim(), (65535, 880801))[bool(training)]
+    most = 880801 if training else 65535
     defined = given.get("weight") is not None and given.get("bias") is not None
     return "wrapper_CUDA__cudnn_batch_norm" if source.is_cuda and defined and source.size(0) <= most else ""
 

@@ -19,7 +19,6 @@ _ALERTS = {
     "_adaptive_avg_pool2d_backward": "adaptive_avg_pool2d_backward_cuda",
     "_adaptive_avg_pool3d_backward": "adaptive_avg_pool3d_backward_cuda",
     "adaptive_max_pool2d_backward": "adaptive_max_pool2d_backward_cuda",
-    "adaptive_max_pool3d_backward": "adaptive_max_pool3d_backward_cuda",
     "fractional_max_pool2d_backward": "fractional_max_pool2d_backward_cuda",
     "fractional_max_pool3d_backward": "fractional_max_pool3d_backward_cuda",
     "max_unpool2d": "max_unpooling2d_forward_out",
@@ -30,7 +29,6 @@ _ALERTS = {
     "upsample_trilinear3d_backward": "upsample_trilinear3d_backward_out_cuda",
     **{f"_upsample_{way}2d_aa_backward": f"upsample_{way}2d_aa_backward_out_cuda" for way in ("bilinear", "bicubic")},
     "reflection_pad1d_backward": "reflection_pad1d_backward_out_cuda",
-    "reflection_pad2d_backward": "reflection_pad2d_backward_out_template",
     "reflection_pad3d_backward": "reflection_pad3d_backward_out_cuda",
     **{f"replication_pad{n}d_backward": f"replication_pad{n}d_backward_cuda" for n in (1, 2, 3)},
     "nll_loss2d_forward": "nll_loss2d_forward_out_cuda_template",
@@ -42,7 +40,6 @@ _ALERTS = {
     "median": "median CUDA with indices output",
     "nanmedian": "median CUDA with indices output",
     "_embedding_bag_backward": "embedding_bag_backward_cuda_max",
-    "cumsum": "cumsum_cuda_kernel",
     # ATen/native/cuda/ScatterGatherKernel.cu: products, and the older argument `reduce` of `scatter`.
     **dict.fromkeys(("scatter_reduce", "scatter_reduce_"), "scatter_reduce_cuda_prod_"),
     **dict.fromkeys(("scatter", "scatter_"), "scatter_reduce_cuda_kernel"),
@@ -50,12 +47,12 @@ _ALERTS = {
     # ATen/native/TensorAdvancedIndexing.cpp: sums too, where they are atomic; the gradient of `take` is one.
     **dict.fromkeys(("put_", "put"), "put_"),
 }
-# The library of CUDA's kernels of 2.13.0+cu130 calls no alert for these: it has deterministic algorithms for them.
-_IMPROVED = messages.VERSION >= (2, 13)
-if _IMPROVED:
-    for _name in ("cumsum", "reflection_pad2d_backward", "adaptive_max_pool3d_backward"):
-        del _ALERTS[_name]
+# As the libraries of CUDA's kernels answer (`benchmarks/cuda_library.py`, asked for 2.6, 2.7, 2.12 and 2.13).
+_COUNTS_INTEGERS = messages.VERSION >= (2, 8)
+if _COUNTS_INTEGERS:
     _ALERTS["histc"] = "_histc_cuda with floating point input"
+if messages.VERSION < (2, 7):
+    _ALERTS["reflection_pad2d_backward"] = "reflection_pad2d_backward_cuda"
 if "kthvalue" in (torch.use_deterministic_algorithms.__doc__ or ""):  # newer releases have an algorithm for it
     _ALERTS["kthvalue"] = "kthvalue CUDA"  # ATen/native/cuda/Sorting.cpp
 _MAX = 2  # the mode of an embedding bag
@@ -75,7 +72,7 @@ def _concerns(name: str, func: Any, args: Any, kwargs: Any) -> bool:
         return bool(args[4] == "prod")
     if name.startswith("scatter"):
         way = (kwargs or {}).get("reduce", args[4] if len(args) > 4 else "")
-        return str(func._schema.overload_name).startswith("reduce") and not (_IMPROVED and way == "add")
+        return str(func._schema.overload_name).startswith("reduce") and way != "add"
     if name == "nll_loss2d_forward":
         return bool(args[3] != _NONE)  # the kernel that reduces nothing adds nothing
     if name in ("median", "nanmedian"):
@@ -84,7 +81,7 @@ def _concerns(name: str, func: Any, args: Any, kwargs: Any) -> bool:
         return bool(args[8] == _MAX)
     if name == "bincount":
         return len(args) > 1 and args[1] is not None
-    return name not in ("cumsum", "histc") or source.is_floating_point() or source.is_complex()
+    return name != "histc" or not _COUNTS_INTEGERS or source.is_floating_point() or source.is_complex()
 
 
 def _alert(func: Any, args: Any, kwargs: Any) -> None:
