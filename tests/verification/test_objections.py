@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from objection_cases import BUFFER, HELPER, LIST, MODULES, MOVED, NET, found, strengths
+
+from devfix.verification.objections.code import Code
 
 FORWARD = NET.replace("self.linear(x) * self.scale", "self.linear(torch.ones(x, 4))")
 WEIGHT = ("torch.ones(x, 4)", "torch.ones(x, 4, device=self.linear.weight.device)")
@@ -223,3 +227,11 @@ def test_what_a_class_that_derives_passes_to_the_constructor(text: str) -> None:
     assert strengths(net, moved, {"other.py": f"from net import Net\n{text}"}) == ["strong"]
     another = text.replace("Plain(2.0)", "Plain(given)").replace("Plainer(scale=2.0)", "").replace("(2.0)", "(given)")
     assert strengths(net, moved, {"other.py": f"from net import Net\n{another}"}) == []
+
+
+def test_candidates_share_what_was_parsed() -> None:
+    files = {"net.py": b"x = 1\n", "main.py": b"import net\n"}
+    parsed: dict[tuple[str, bytes], ast.Module | None] = {}
+    one, two = (Code(changed, files.get, lambda texts: list(files), parsed) for changed in ({}, {"net.py": b"x = 2\n"}))
+    assert one.tree("main.py") is two.tree("main.py") is two.committed_tree("main.py")
+    assert one.tree("net.py") is two.committed_tree("net.py") is not two.tree("net.py")

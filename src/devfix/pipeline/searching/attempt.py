@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -157,10 +158,12 @@ class AttemptBuilder:
         )
 
     def _review(self, failure: Failure) -> Callable[[Patch, Mapping[str, bytes]], list[Objection]]:
-        session = self.session
+        repository = self.session.repository
+        parsed: dict[tuple[str, bytes], ast.Module | None] = {}
 
         def review(patch: Patch, files: Mapping[str, bytes]) -> list[Objection]:
-            found = objections(patch, failure, Code(files, session.repository.content, session.repository.containing))
+            code = Code(files, repository.content, repository.containing, parsed)
+            found = objections(patch, failure, code)
             if any(each.strength == "strong" for each in found):
                 return found  # strong evidence in the source: other commands need not run
             ran = [*self.others.objections(patch, files, failure), *found]

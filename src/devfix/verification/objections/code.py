@@ -30,9 +30,14 @@ class Code:
         files: Mapping[str, bytes],
         read: Callable[[str], bytes | None],
         containing: Callable[[Sequence[str]], Iterable[str]],
+        parsed: dict[tuple[str, bytes], ast.Module | None] | None = None,
     ) -> None:
-        """Take changed contents, a function that reads other files, and one that searches files for texts."""
+        """Take changed contents, a function that reads other files, and one that searches files for texts.
+
+        `parsed` keeps what was parsed for the next one: candidates differ in few files of hundreds.
+        """
         self._files, self._read, self._containing = files, read, containing
+        self._parsed = {} if parsed is None else parsed
         self._trees: dict[str, ast.Module | None] = {}
         self._families: dict[str, frozenset[str]] = {}
         self._calling: dict[str, dict[str, list[Function]]] = {}
@@ -56,21 +61,23 @@ class Code:
 
     def committed_tree(self, path: str) -> ast.Module | None:
         """Return the syntax tree of a file as it is in the repository, without the changes; None if it has none."""
-        data = self._read(path)
-        try:
-            return ast.parse(data) if data is not None else None
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        return self._parse(path, self._read(path))
 
     def tree(self, path: str) -> ast.Module | None:
         """Return the syntax tree of a file, with the changes; None if it has none."""
         if path not in self._trees:
-            data = self._files.get(path) or self._read(path)
-            try:
-                self._trees[path] = ast.parse(data) if data is not None else None
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                self._trees[path] = None
+            self._trees[path] = self._parse(path, self._files.get(path) or self._read(path))
         return self._trees[path]
+
+    def _parse(self, path: str, data: bytes | None) -> ast.Module | None:
+        if data is None:
+            return None
+        if (path, data) not in self._parsed:
+            try:
+                self._parsed[path, data] = ast.parse(data)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._parsed[path, data] = None
+        return self._parsed[path, data]
 
     def lines(self, path: str) -> list[str]:
         """Return the lines of a file, with the changes."""
