@@ -187,6 +187,8 @@ def _casts(what: Introduced, failure: Failure, code: Code, holding: frozenset[st
         for owner, function, node in functions(tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
+            if node.func.attr not in (*_CASTS, "to", "type"):
+                continue
             receiver = ast.unparse(node.func.value)
             is_another = receiver == "self" and owner not in holding
             if not _is_cast(node, function or as_function(tree)) or made.get(receiver, True) is False or is_another:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from devfix.model import ScopeVariable
@@ -18,8 +20,7 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 InFunction = tuple[str, Function | None, ast.AST]
 
 _MARKS = ast.expr_context | ast.operator | ast.unaryop | ast.cmpop | ast.boolop
-_NODES: WeakKeyDictionary[ast.AST, list[InFunction]] = WeakKeyDictionary()
-_CLASSES: WeakKeyDictionary[ast.AST, list[ast.ClassDef]] = WeakKeyDictionary()
+Answer = TypeVar("Answer")
 
 
 class Code:
@@ -122,22 +123,46 @@ class Code:
         return frozenset(found)
 
 
+def keep_answers(compute: Callable[[ast.AST], Answer]) -> Callable[[ast.AST], Answer]:
+    """Return a function that computes its answer once for each tree, as long as there is the tree.
+
+    The checks of one buffer ask the same of 300 files hundreds of times.
+    """
+    answers: WeakKeyDictionary[ast.AST, Answer] = WeakKeyDictionary()
+
+    @wraps(compute)
+    def ask(tree: ast.AST) -> Answer:
+        if tree not in answers:
+            answers[tree] = compute(tree)
+        return answers[tree]
+
+    return ask
+
+
+@keep_answers
 def functions(tree: ast.AST) -> Sequence[InFunction]:
     """Return each node of a tree with the name of its class ("" if none) and its function (None if none).
 
-    Operators, and contexts such as Load, are left out. A tree is walked once: the checks of one buffer ask for those of
-    300 files hundreds of times.
+    Operators, and contexts such as Load, are left out.
     """
-    if tree not in _NODES:
-        _NODES[tree] = list(_walk(tree))
-    return _NODES[tree]
+    return list(_walk(tree))
 
 
-def classes(tree: ast.AST) -> list[ast.ClassDef]:
+@keep_answers
+def classes(tree: ast.AST) -> Sequence[ast.ClassDef]:
     """Return the classes of a tree, also those inside of functions and classes."""
-    if tree not in _CLASSES:
-        _CLASSES[tree] = [node for _, _, node in functions(tree) if isinstance(node, ast.ClassDef)]
-    return _CLASSES[tree]
+    return [node for _, _, node in functions(tree) if isinstance(node, ast.ClassDef)]
+
+
+@keep_answers
+def assigned_values(tree: ast.AST) -> Mapping[str, Sequence[ast.expr]]:
+    """Return what a tree assigns to each plain name."""
+    found: dict[str, list[ast.expr]] = {}
+    for each in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
+        for target in each.targets:
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(each.value)
+    return found
 
 
 def _walk(tree: ast.AST) -> Iterator[InFunction]:

@@ -12,7 +12,15 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, Function, as_function, called_name, functions
+from devfix.verification.objections.code import (
+    Code,
+    Function,
+    as_function,
+    assigned_values,
+    called_name,
+    functions,
+    keep_answers,
+)
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.members import is_given_or_none
 from devfix.verification.objections.stored_devices import device_of
@@ -229,6 +237,7 @@ def stays_on_host(tree: ast.Module, family: frozenset[str]) -> bool:
     return bool(names & family) and not any(re.search(r"^(to|accelerat\w*|cuda)$|device", each) for each in names)
 
 
+@keep_answers
 def names_in(tree: ast.AST) -> set[str]:
     """Return the names that a file reads, by themselves, as attributes and as keywords."""
     named = (each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute | ast.keyword))
@@ -280,9 +289,5 @@ def is_result(taken: ast.expr, name: str, is_property: bool, around: ast.AST, de
             break
     if not isinstance(taken, ast.Name) or not depth:
         return False
-    given = [
-        each.value
-        for each in ast.walk(around)
-        if isinstance(each, ast.Assign) and taken.id in map(ast.unparse, each.targets)
-    ]
+    given = assigned_values(around).get(taken.id, ())
     return bool(given) and all(is_result(each, name, is_property, around, depth - 1) for each in given)
