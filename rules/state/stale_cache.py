@@ -89,8 +89,8 @@ class _Guard:
     def asking_for(self, cache: str, device: str) -> cst.BaseExpression:
         """Return a test that asks for the device of what is kept, too."""
         if self.returns:
-            return _joined(self.test, cst.And(), f"{cache}.device == {device}")
-        return _joined(self.test, cst.Or(), f"{cache}.device != {device}")
+            return _join(self.test, cst.And(), f"{cache}.device == {device}")
+        return _join(self.test, cst.Or(), f"{cache}.device != {device}")
 
 
 def _find_guard(
@@ -102,7 +102,7 @@ def _find_guard(
         return _Guard(around.test, around.body, returns=False) if _asks_for(file, around.test, cache) else None
     for each in file.within(function, cst.If):
         is_before = file.line_of(each) < file.line_of(assigned) and each.orelse is None
-        is_kept = any(file.find(node, cache) for node in _returned(file, each))
+        is_kept = any(file.find(node, cache) for node in _find_returned(file, each))
         if is_before and is_kept and _asks_for(file, each.test, cache):
             return _Guard(each.test, function.body, returns=True)
     return None
@@ -116,7 +116,7 @@ def _asks_for(file: File, test: cst.BaseExpression, cache: str) -> bool:
     )
 
 
-def _returned(file: File, guard: cst.If) -> list[cst.BaseExpression]:
+def _find_returned(file: File, guard: cst.If) -> list[cst.BaseExpression]:
     return [each.value for each in file.within(guard.body, cst.Return) if each.value is not None]
 
 
@@ -163,7 +163,7 @@ def _ask_for_device(kept: KeyedCache, device: str) -> Iterator[tuple[cst.CSTNode
     for node in kept.file.within(kept.function, cst.Comparison):
         found = match(node, f"{kept.key} not in {kept.holder}")
         if found is not None and isinstance(kept.file.parent(node), cst.If):
-            yield node, _joined(node, cst.Or(), f"{kept.holder}[{kept.key}].device != {device}")
+            yield node, _join(node, cst.Or(), f"{kept.holder}[{kept.key}].device != {device}")
 
 
 def _find_factories(file: File, node: cst.CSTNode) -> list[cst.Call]:
@@ -250,7 +250,7 @@ def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) ->
     return {each: add_keyword(each, "device", device) for each in factories} or {value: move_to(value, device)}
 
 
-def _joined(test: cst.BaseExpression, operator: cst.And | cst.Or, other: str) -> cst.BooleanOperation:
+def _join(test: cst.BaseExpression, operator: cst.And | cst.Or, other: str) -> cst.BooleanOperation:
     is_other = isinstance(test, cst.BooleanOperation) and not isinstance(test.operator, type(operator))
     if is_other or isinstance(test, cst.IfExp | cst.Lambda):
         test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
