@@ -103,7 +103,8 @@ def _find_guard(
     for each in file.within(function, cst.If):
         is_before = file.line_of(each) < file.line_of(assigned) and each.orelse is None
         is_kept = any(file.find(node, cache) for node in _find_returned(file, each))
-        if is_before and is_kept and _asks_for(file, each.test, cache):
+        is_added_to = is_written(file, each.body, cache) or assignments(file, cache, each.body)
+        if is_before and is_kept and not is_added_to and _asks_for(file, each.test, cache):
             return _Guard(each.test, function.body, returns=True)
     return None
 
