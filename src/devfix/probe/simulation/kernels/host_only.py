@@ -1,11 +1,11 @@
-"""Operators that have kernels for the CPU alone: those of dynamically quantized modules, and oneDNN's."""
+"""Operators that have kernels for the CPU alone: those of dynamically quantized modules, oneDNN's, and mapped files."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .. import hooks
-from ..accelerators import messages
+from ..accelerators import devices, messages
 from ..operator_tables.plans import special
 from ..tensors.unwrapping import tensors_of
 from .own_kernels import ordinary
@@ -37,6 +37,16 @@ _CONVERSIONS = ("to_mkldnn",)  # oneDNN's layouts are made of tensors of the hos
 def run_on_host(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator on tensors of the host; raise what the dispatcher raises for others."""
     if any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)):
+        error = messages.no_kernel(plan.name)
+        hooks.failed(error, func, args, kwargs)
+        raise error
+    return ordinary(func, args, kwargs)
+
+
+@special("from_file")
+def map_file(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """Map a file into memory of the host, and refuse a GPU as the library of CUDA's kernels of 2.13 does."""
+    if kwargs.get("device") is not None and devices.index_named(kwargs["device"]) is not None:
         error = messages.no_kernel(plan.name)
         hooks.failed(error, func, args, kwargs)
         raise error
