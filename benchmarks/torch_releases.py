@@ -110,7 +110,7 @@ def table(told: dict[str, dict[str, Any]]) -> str:
     heads = (
         "torch",
         "Python",
-        "snippets right",
+        "snippets as expected",
         "operators (samples)",
         "that differ from the CPU",
         f"`corpus/{PROGRAM}`",

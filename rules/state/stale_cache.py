@@ -80,7 +80,10 @@ class StaleCache(OperandRule):
 
 @dataclass(frozen=True)
 class _Guard:
-    """A test for what is kept, and the code that computes it: run if the test fails where it `returns`, else if not."""
+    """The condition that decides whether a value is computed again, and the code that computes it.
+
+    If `returns`, the kept value is returned where the condition holds; else it is computed again there.
+    """
 
     test: cst.BaseExpression
     body: cst.BaseSuite

@@ -30,6 +30,13 @@ def test_does_what_cuda_does(snippet: snippets.Snippet) -> None:
     assert snippets.agrees(outcome, snippet.expected), f"expected {snippet.expected}\ngot      {outcome}"
 
 
+def test_what_older_releases_make_of_a_snippet(tmp_path: Path) -> None:
+    older = "# before 1.0: TypeError\n# before 99.0: ValueError: no\n"
+    text = f"A file.\n=== one -> ok\n{older}pass\n=== two -> ok\n# before 1.0: no\n"
+    (tmp_path / "some.snippets").write_text(text)
+    assert [each.expected for each in snippets.read(tmp_path)] == ["ValueError: no", "ok"]
+
+
 def test_a_third_of_the_snippets_is_correct() -> None:
     correct = [snippet for snippet in SNIPPETS if snippet.expected == "ok"]
     assert len(SNIPPETS) >= 150 and len(correct) * 3 >= len(SNIPPETS)

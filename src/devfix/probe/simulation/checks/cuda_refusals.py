@@ -6,6 +6,7 @@ Each entry names the function in ATen/native/cuda that it is read from.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -159,6 +160,7 @@ def counting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
         raise DTYPE_ERROR(f"\"histc\" not implemented for '{SCALARS[cells[0].dtype]}'")
 
 
+@cache  # asked for when it is raised: an exception of C++ costs milliseconds at start-up
 def _refusal_to_sort() -> Exception:
     """Return what this release raises for complex numbers: older ones leave it to `sort_cuda_kernel`."""
     try:
@@ -169,14 +171,11 @@ def _refusal_to_sort() -> Exception:
     return RuntimeError("Sort currently does not support complex dtypes on CUDA.")
 
 
-_CANNOT_SORT = _refusal_to_sort()
-
-
 @refuses("sort")
 def sorting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`sort_cuda_kernel` in cuda/Sort.cpp of 2.6."""
     if cells[0].is_complex():
-        raise type(_CANNOT_SORT)(*_CANNOT_SORT.args)
+        raise type(_refusal_to_sort())(*_refusal_to_sort().args)
 
 
 @refuses("median")
@@ -184,7 +183,7 @@ def sorting(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
 def ordering(cells: Sequence[Any], keywords: dict[str, Any]) -> None:
     """`median_impl` in cuda/Sorting.cpp sorts all elements, where no dimension is given."""
     if len(cells) == 1 and not keywords and cells[0].is_complex():
-        raise type(_CANNOT_SORT)(*_CANNOT_SORT.args)
+        raise type(_refusal_to_sort())(*_refusal_to_sort().args)
 
 
 def convolving(cells: Sequence[Any], keywords: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import hooks
 from ..accelerators import devices, messages
@@ -37,9 +37,7 @@ _CONVERSIONS = ("to_mkldnn",)  # oneDNN's layouts are made of tensors of the hos
 def run_on_host(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Run an operator on tensors of the host; raise what the dispatcher raises for others."""
     if any(tensor._devfix_gpu >= 0 for tensor in tensors_of(args, kwargs)):
-        error = messages.no_kernel(plan.name)
-        hooks.failed(error, func, args, kwargs)
-        raise error
+        _refuse(plan, func, args, kwargs)
     return ordinary(func, args, kwargs)
 
 
@@ -47,7 +45,11 @@ def run_on_host(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def map_file(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Map a file into memory of the host, and refuse a GPU as the library of CUDA's kernels of 2.13 does."""
     if kwargs.get("device") is not None and devices.index_named(kwargs["device"]) is not None:
-        error = messages.no_kernel(plan.name)
-        hooks.failed(error, func, args, kwargs)
-        raise error
+        _refuse(plan, func, args, kwargs)
     return ordinary(func, args, kwargs)
+
+
+def _refuse(plan: Any, func: Any, args: Any, kwargs: dict[str, Any]) -> NoReturn:
+    error = messages.no_kernel(plan.name)
+    hooks.failed(error, func, args, kwargs)
+    raise error
