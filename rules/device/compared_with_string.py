@@ -69,7 +69,7 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
         return None
     target, device = node.comparisons[0], node.left
     inner = _unwrap(target.comparator, "device")
-    # `str(x.device) == "cuda:0"` and `x.device == torch.device("cpu")` are true where they should be: no index is missing.
+    # `str(x.device) == "cuda:0"` and `x.device == torch.device("cpu")` are true where they should be.
     literal = file.code(inner or target.comparator)
     called = _unwrap(device, "str")
     if (inner is not None or called is not None) and not WITH_AN_INDEX.fullmatch(literal):
