@@ -70,10 +70,21 @@ def test_without_the_text_the_time_limit_ends_it(tmp_path: Path) -> None:
 
 
 def test_a_program_that_ignores_the_interrupt_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("devfix.process.running.AGAIN", 0.5)
     monkeypatch.setattr("devfix.process.running.GRACE", 0.5)
     ignoring = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     done = ran(ignoring + LOOP, Until(line="begun"), tmp_path)
     assert done.ended == "alive, and printed 'begun'" and "KeyboardInterrupt" not in done.stderr
+
+
+def test_a_program_that_misses_the_first_interrupt_is_interrupted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("devfix.process.running.AGAIN", 0.5)
+    once = "import signal\nback = signal.getsignal(signal.SIGINT)\n"
+    once += "signal.signal(signal.SIGINT, lambda *_: signal.signal(signal.SIGINT, back))\n"
+    done = ran(once + LOOP, Until(line="begun"), tmp_path)
+    assert done.ended == "alive, and printed 'begun'" and "KeyboardInterrupt" in done.stderr
 
 
 def test_a_server_answers_requests_and_is_ended(tmp_path: Path, port: str) -> None:
