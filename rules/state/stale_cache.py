@@ -1,7 +1,6 @@
 """A table is computed once and cached, and stays on the device of its first use."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import libcst as cst
 
@@ -11,6 +10,7 @@ from devfix.sdk import (
     Context,
     Definition,
     File,
+    GuardedCache,
     KeyedCache,
     OperandRule,
     Site,
@@ -21,8 +21,9 @@ from devfix.sdk import (
     binding_at,
     code,
     expression,
-    is_written,
+    guarded_cache,
     is_written_to,
+    join_tests,
     keyed_caches,
     last_name,
     match,
@@ -65,63 +66,18 @@ class StaleCache(OperandRule):
             return
         file = function.file
         for each in assignments(file, cache, function.node):
-            guard = _find_guard(file, function.node, each, cache)
-            if guard is None:
+            guarded = guarded_cache(file, function.node, each, cache)
+            if guarded is None:
                 continue
-            given, is_total = _find_given(file, guard), _is_total(file, guard, cache)
+            given = _find_given(guarded)
             for device in [given] if given else _find_devices(ctx, place, function.node):
                 edits = {} if given else _create_on(file, each, device)
-                if is_total:
+                if guarded.is_total:
                     yield from rewrite(file, edits, f"Create `{cache}` on `{device}`")
                 elif not _is_string(ctx, place, device):
-                    edits[guard.test] = guard.asking_for(cache, device)
+                    operator, compared = (cst.And(), "==") if guarded.returns else (cst.Or(), "!=")
+                    edits[guarded.test] = join_tests(guarded.test, operator, f"{cache}.device {compared} {device}")
                     yield from rewrite(file, edits, f"Compute `{cache}` again for another device")
-
-
-@dataclass(frozen=True)
-class _Guard:
-    """The condition that decides whether a value is computed again, and the code that computes it.
-
-    If `returns`, the kept value is returned where the condition holds; else it is computed again there.
-    """
-
-    test: cst.BaseExpression
-    body: cst.BaseSuite
-    returns: bool
-
-    def asking_for(self, cache: str, device: str) -> cst.BaseExpression:
-        """Return a test that asks for the device of what is kept, too."""
-        if self.returns:
-            return _join(self.test, cst.And(), f"{cache}.device == {device}")
-        return _join(self.test, cst.Or(), f"{cache}.device != {device}")
-
-
-def _find_guard(
-    file: File, function: cst.FunctionDef, assigned: cst.Assign | cst.AnnAssign, cache: str
-) -> _Guard | None:
-    """Return the guard of what is assigned: the `if` around it, or one before it that returns what is kept."""
-    around = next((each for each in file.ancestors(assigned) if isinstance(each, cst.If)), None)
-    if around is not None:
-        return _Guard(around.test, around.body, returns=False) if _asks_for(file, around.test, cache) else None
-    for each in file.within(function, cst.If):
-        is_before = file.line_of(each) < file.line_of(assigned) and each.orelse is None
-        is_kept = any(file.find(node, cache) for node in _find_returned(file, each))
-        is_added_to = is_written(file, each.body, cache) or assignments(file, cache, each.body)
-        if is_before and is_kept and not is_added_to and _asks_for(file, each.test, cache):
-            return _Guard(each.test, function.body, returns=True)
-    return None
-
-
-def _asks_for(file: File, test: cst.BaseExpression, cache: str) -> bool:
-    """Return whether a test names what is kept, also as `hasattr(self, "table")` does."""
-    holder, _, name = cache.rpartition(".")
-    return bool(
-        file.find(test, cache) or any(file.find(test, f"hasattr({holder}, {quote}{name}{quote})") for quote in "'\"")
-    )
-
-
-def _find_returned(file: File, guard: cst.If) -> list[cst.BaseExpression]:
-    return [each.value for each in file.within(guard.body, cst.Return) if each.value is not None]
 
 
 def _find_keyed(ctx: Context) -> Iterator[tuple[Site, KeyedCache]]:
@@ -167,7 +123,7 @@ def _ask_for_device(kept: KeyedCache, device: str) -> Iterator[tuple[cst.CSTNode
     for node in kept.file.within(kept.function, cst.Comparison):
         found = match(node, f"{kept.key} not in {kept.holder}")
         if found is not None and isinstance(kept.file.parent(node), cst.If):
-            yield node, _join(node, cst.Or(), f"{kept.holder}[{kept.key}].device != {device}")
+            yield node, join_tests(node, cst.Or(), f"{kept.holder}[{kept.key}].device != {device}")
 
 
 def _find_factories(file: File, node: cst.CSTNode) -> list[cst.Call]:
@@ -254,24 +210,12 @@ def _create_on(file: File, assigned: cst.Assign | cst.AnnAssign, device: str) ->
     return {each: add_keyword(each, "device", device) for each in factories} or {value: move_to(value, device)}
 
 
-def _join(test: cst.BaseExpression, operator: cst.And | cst.Or, other: str) -> cst.BooleanOperation:
-    is_other = isinstance(test, cst.BooleanOperation) and not isinstance(test.operator, type(operator))
-    if is_other or isinstance(test, cst.IfExp | cst.Lambda):
-        test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    return cst.BooleanOperation(test, operator, expression(other))
-
-
-def _is_total(file: File, guard: _Guard, attribute: str) -> bool:
-    """Return whether code writes into what is kept, after it was created: computed again, it would lose that."""
-    return is_written(file, file.class_of(guard.test) or file.module, attribute, except_in=guard.body)
-
-
 def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
     binding = binding_at(ctx.failure, place, given)
     return given[0] in "\"'" or (binding is not None and binding.kind == "string")
 
 
-def _find_given(file: File, guard: _Guard) -> str:
-    """Return the device that is passed to the factories below a guard; "" if there is none."""
-    calls = file.within(guard.body, cst.Call)
+def _find_given(kept: GuardedCache) -> str:
+    """Return the device that is passed to the factories that compute a value; "" if there is none."""
+    calls = kept.file.within(kept.body, cst.Call)
     return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")

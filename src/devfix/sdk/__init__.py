@@ -65,6 +65,7 @@ from devfix.source.edits.expressions import (
     call_method,
     expression,
     is_move,
+    join_tests,
     move_to,
     receiver,
     remove_keyword,
@@ -81,6 +82,7 @@ from devfix.source.edits.statements import (
 )
 from devfix.source.matches import Match, match
 from devfix.source.queries.bound_names import is_bound, is_local
+from devfix.source.queries.guarded_caches import GuardedCache, guarded_cache
 from devfix.source.queries.keyed_caches import KeyedCache, keyed_caches
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import calls, imported_name, with_constant
@@ -126,6 +128,7 @@ __all__ = [
     "Finding",
     "FixSite",
     "Frame",
+    "GuardedCache",
     "KeyedCache",
     "Match",
     "ModuleOwner",
@@ -175,6 +178,7 @@ __all__ = [
     "fill_message",
     "find_followed",
     "first_is_safe",
+    "guarded_cache",
     "has_device_name",
     "imported_name",
     "insert_after",
@@ -194,6 +198,7 @@ __all__ = [
     "is_written",
     "is_written_to",
     "join_changes",
+    "join_tests",
     "keep_device",
     "keyed_caches",
     "last_data_event",

@@ -26,6 +26,18 @@ def expression(text: str) -> cst.BaseExpression:
     return cst.parse_expression(text)
 
 
+def join_tests(test: cst.BaseExpression, operator: cst.And | cst.Or, other: str) -> cst.BooleanOperation:
+    """Return a test joined with another one by an operator, in parentheses where it needs them.
+
+    >>> code(join_tests(expression("a and b"), cst.Or(), "c"))
+    '(a and b) or c'
+    """
+    is_other = isinstance(test, cst.BooleanOperation) and not isinstance(test.operator, type(operator))
+    if is_other or isinstance(test, cst.IfExp | cst.Lambda):
+        test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return cst.BooleanOperation(test, operator, expression(other))
+
+
 def argument(call: cst.Call, keyword: str, position: int | None = None) -> cst.Arg | None:
     """Return the argument with a keyword, or at a position (from 0) without starred arguments before it; else None.
 
