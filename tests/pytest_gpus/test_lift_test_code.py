@@ -111,11 +111,23 @@ def test_output_of_examples_need_not_be_what_they_say(pytester: pytest.Pytester)
 @pytest.mark.slow
 def test_what_test_code_casts_on_the_host_is_cast_on_the_gpu(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\npythonpath = .\n")
-    pytester.makepyfile(library="import torch\ndef cast(x):\n    with torch.autocast('cpu'):\n        return x @ x\n")
+    pytester.makepyfile(
+        library="""
+        import torch
+
+        def cast(x):
+            with torch.autocast('cpu'):
+                return x @ x
+
+        @torch.autocast("cpu")
+        def cast_whole(x):
+            return x @ x
+        """
+    )
     pytester.makepyfile(
         """
         import torch
-        from library import cast
+        from library import cast, cast_whole
 
         def product(x, **words):
             with torch.autocast(**words):
@@ -126,8 +138,23 @@ def test_what_test_code_casts_on_the_host_is_cast_on_the_gpu(pytester: pytest.Py
             assert product(x, device_type="cpu").dtype == torch.bfloat16
             assert product(x, device_type="cpu", dtype=torch.float16).dtype == torch.float16
             assert product(x, device_type="cpu", enabled=False).dtype == torch.float32
-            assert cast(x).dtype == torch.float32
+            assert cast(x).dtype == cast_whole(x).dtype == torch.float32
             assert product(torch.ones(2, 2, device="cpu"), device_type="cpu").dtype == torch.bfloat16
+            assert (x @ x).dtype == torch.float32
+
+        @torch.autocast("cpu")
+        def test_decorated():
+            assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+
+        def test_contexts_in_contexts():
+            x = torch.ones(2, 2)
+            with torch.autocast("cuda", dtype=torch.float16):
+                with torch.autocast("cpu"):
+                    assert (x @ x).dtype == torch.bfloat16
+                    with torch.autocast("cpu", enabled=False):
+                        assert (x @ x).dtype == torch.float32
+                    assert (x @ x).dtype == torch.bfloat16
+                assert (x @ x).dtype == torch.float16
             assert (x @ x).dtype == torch.float32
 
         @torch.jit.script
@@ -139,4 +166,4 @@ def test_what_test_code_casts_on_the_host_is_cast_on_the_gpu(pytester: pytest.Py
             scripted(torch.ones(2, 2))
         """
     )
-    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=2)
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=4)
