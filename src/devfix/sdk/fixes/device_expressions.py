@@ -23,6 +23,7 @@ from devfix.source.queries.bound_names import (
     root_name,
 )
 from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none
+from devfix.source.queries.reading import parameters
 from devfix.source.queries.style import attribute_depth, is_ambiguous, is_undeclared_attribute, style_bonus
 
 DEVICE_NAME = re.compile(r"(^|[._])(device|dev)$")
@@ -55,7 +56,7 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
     sized = SIZED_OF_TWO if _is_between_gpus(diagnosis, wanted) else SIZED
     scored = [
         (score + _score(file, node, text, text in given, sized), len(text), text)
-        for score, text in _texts(diagnosis, site, wanted)
+        for score, text in _texts(diagnosis, site, file, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
         if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
     ]
@@ -128,7 +129,7 @@ def device_names(site: FixSite, file: File) -> list[str]:
     return sorted(known, key=lambda text: (text.count("."), len(text)))
 
 
-def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[float, str]]:
+def _texts(diagnosis: Diagnosis, site: FixSite, file: File, wanted: str) -> Iterator[tuple[float, str]]:
     frame = site.frame if site.frame is not None else frame_of(diagnosis.failure, site.place)
     held = [name for each in diagnosis.failure.operands for name in each.names if name.frame == frame]
     named = {each.expression for each in held if each.relation != "storage"}  # such as the other rows of one tensor
@@ -146,11 +147,13 @@ def _texts(diagnosis: Diagnosis, site: FixSite, wanted: str) -> Iterator[tuple[f
             # A weight nearly always exists; a bias, or the statistics of a normalization, may be None elsewhere.
             is_statistic = STATISTICS.search(text) is not None
             bias = 0.2 * bool(is_statistic or BIAS.search(text))
-            parameter = (is_statistic or binding.type.endswith("Parameter")) * (1.0 + bias + _is_given(site, text))
+            is_parameter = is_statistic or binding.type.endswith("Parameter")
+            parameter = is_parameter * (1.0 + bias + _is_given(site, text)) or _is_of_callers(site, file, text)
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
             is_peer = two and text in named
-            far = 0.2 * attribute_depth(text) + bias if is_peer else 0.5 * attribute_depth(text) + parameter
+            near = 0.2 * attribute_depth(text) + bias + _is_of_callers(site, file, text)
+            far = near if is_peer else 0.5 * attribute_depth(text) + parameter
             yield (2.0 if text in named else 2.6 if text in derived else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and is_there(binding, wanted) and _has_parameters(site, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
@@ -175,6 +178,18 @@ def _is_given(site: FixSite, text: str) -> float:
     root, owner = re.split(r"[.\[]", text)[0], text.rpartition(".")[0]
     names = {root, owner} if root != "self" else set()
     return GIVEN * any(each.kind == "module" and each.expression in names for each in site.scope)
+
+
+def _is_of_callers(site: FixSite, file: File, text: str) -> float:
+    """Return the penalty of a tensor that a module of the function's caller keeps, and that the function does not read.
+
+    A function that is generic takes other modules as well, which do not have it.
+    """
+    node = file.root_at(site.place)
+    functions = [each for each in file.ancestors(node) if isinstance(each, cst.FunctionDef)] if node is not None else []
+    is_given = any(root_name(text) in parameters(each) for each in functions)
+    is_read = any(file.find(each, text) for each in functions)
+    return _is_given(site, text) if is_given and not is_read else 0.0
 
 
 def _has_parameters(site: FixSite, module: str) -> bool:
