@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, literal_device, named_device
+from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, literal_device, match, named_device
 
+CAST = "$X.type($Y.type())"
 REASON = '"cuda" without an index is the GPU that is current in the thread at that moment.'
 OF_TYPE = "The name of a type says nothing of the GPU: what is cast by it goes to the current one."
 
@@ -32,13 +33,15 @@ class UnindexedCuda(DeviceSourceRule):
 
 
 def _follow_type(ctx: Context) -> Changes:
-    """Yield `.to(x)` for `.type(x.type())`."""
+    """Yield `.to(x)` for `.type(x.type())`, and for all such casts of a statement: its results meet one another."""
     for place in ctx.placement_locations():
         site = ctx.call_at(place)
-        found = site.match("$X.type($Y.type())") if site is not None else None
-        if site is not None and found is not None:
+        found = site.match(CAST) if site is not None else None
+        if site is not None and site.statement is not None and found is not None:
             title = f"Follow `{site.file.code(found['Y'])}`, whose type names no GPU"
-            yield from site.replace({site.node: found.fill("$X.to($Y)")}, title, reason=OF_TYPE)
+            casts = ((each, match(each, CAST)) for each in site.file.within(site.statement, cst.Call))
+            edits = {each: cast.fill("$X.to($Y)") for each, cast in casts if cast is not None}
+            yield from site.replace(edits, title, reason=OF_TYPE)
 
 
 def _is_unindexed(found: DeviceSource) -> bool:
