@@ -10,14 +10,18 @@ from devfix.sdk import (
     Context,
     DeviceSource,
     DeviceSourceRule,
+    Failure,
     File,
     Finding,
+    Operand,
     code,
     device_choices,
     expression,
+    find_followed,
     imported_name,
     literal_device,
     named_device,
+    parameters,
     rewrite,
 )
 
@@ -31,12 +35,15 @@ class HardCodedCuda(DeviceSourceRule):
 
     def diagnose(self, ctx: Context) -> Finding | None:
         """Return the finding for a literal device, else for a choice that leaves another accelerator out."""
-        return super().diagnose(ctx) or next(_report_choices(ctx), None)
+        return super().diagnose(ctx) or next(_report_alone(ctx), None) or next(_report_choices(ctx), None)
 
     def propose(self, ctx: Context) -> Changes:
         """Yield changes of the choice where one was blamed, else of the literal device."""
         if ctx.accelerator in CUDA_OR_NONE:
             yield from super().propose(ctx)
+            followed = _follow(ctx)
+            if followed is not ctx and (found := followed.device_sources()):
+                yield from self.rename(followed, found)
             return
         for file, node in _choices(ctx):
             literal = code(node.body.args[0].value) if isinstance(node.body, cst.Call) else code(node.body)
@@ -56,6 +63,40 @@ class HardCodedCuda(DeviceSourceRule):
 def _spell(found: DeviceSource) -> str:
     direct = named_device(found.file, found.call)
     return direct if direct or found.named is None else literal_device(found.file, found.named)
+
+
+def _report_alone(ctx: Context) -> Iterator[Finding]:
+    """Yield a finding for what a function put on a GPU that had only tensors of the host, as its callers have.
+
+    It is the operand, or the tensor that the operand was created like.
+    """
+    for index, operand in enumerate(ctx.failure.operands):
+        each = _follow(ctx.view(index))
+        site = each.site_at(next((place for place in each.placement_locations() if place.owned), None))
+        if not operand.device.startswith("cuda") or operand.owner is not None or site is None or site.function is None:
+            continue
+        given = [var for var in site.scope if var.kind == "tensor" and var.expression in parameters(site.function)]
+        if given and all(var.device == "cpu" for var in given) and _is_alone(ctx.failure, operand, each.operand):
+            said = f"{each.name} was put on {operand.device} in {site.place.shown}, where all else is on the host."
+            yield each.report(said)
+
+
+def _follow(ctx: Context) -> Context:
+    """Return the context with the tensor in view that the operand was created like; itself if there is none."""
+    places = ctx.operand.creation_places if not ctx.operand.transfers else ()
+    followed = find_followed(ctx.failure, places, ctx.sources)
+    return ctx if followed is None else ctx.follow(followed)
+
+
+def _is_alone(failure: Failure, *operands: Operand) -> bool:
+    """Return whether nothing that the running functions of the program know is on a GPU, but some operands."""
+    known = {(name.frame, name.expression) for each in operands for name in (*each.names, *each.sources)}
+    return all(
+        each.device in ("cpu", "") or (number, each.expression) in known
+        for number, frame in enumerate(failure.frames)
+        for each in frame.scope
+        if frame.place.owned and each.kind in ("tensor", "module", "device", "object")
+    )
 
 
 def _report_choices(ctx: Context) -> Iterator[Finding]:

@@ -53,9 +53,11 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
     wanted, frame = target_device(diagnosis), frame_of(diagnosis.failure, site.place)
     line = diagnosis.failure.frames[frame].place.line if frame is not None else 0  # what is in scope is of that line
     given = {each.expression for each in site.scope if each.type == "Property"}
+    function = file.function_of(node)
+    order = parameters(function) if function is not None else []  # the first one is usually the main input
     sized = SIZED_OF_TWO if _is_between_gpus(diagnosis, wanted) else SIZED
     scored = [
-        (score + _score(file, node, text, text in given, sized), len(text), text)
+        (score + _score(file, node, text, text in given, sized), _rank(order, text), len(text), text)
         for score, text in _texts(diagnosis, site, file, wanted)
         if is_bound(file, node, text) and not is_ambiguous(file, text)
         if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
@@ -65,7 +67,13 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
     best = min(scored)[0]
     # If something names the device outright, module parameters would only add candidates.
     near = sorted(each for each in scored if each[0] <= best + REACH)
-    return list(dict.fromkeys(text for _, _, text in near))[:limit]
+    return list(dict.fromkeys(text for *_, text in near))[:limit]
+
+
+def _rank(order: list[str], text: str) -> int:
+    """Return the number of the parameter that an expression names, and a larger one for others."""
+    root = root_name(text)
+    return order.index(root) if root in order else len(order)
 
 
 def _score(file: File, node: cst.CSTNode, text: str, is_property: bool, sized: float) -> float:
