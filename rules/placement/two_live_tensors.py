@@ -40,7 +40,8 @@ class TwoLiveTensors(OperandRule):
         owner = ctx.operand.owner
         if owner is None or ctx.is_intentional or owner.kind == "attribute":
             return True
-        return owner.kind != "parameter" and device_in(ctx.failure, owner.frame, owner.expression) == "mixed"
+        own = device_in(ctx.failure, owner.frame, owner.expression)
+        return owner.kind != "parameter" and "mixed" in (own, *(root.device for _, root in ctx.root_modules()))
 
     def propose(self, ctx: Context) -> Changes:
         """Move tensors without a name in scope where they were computed, in the failing statement or a call in it."""

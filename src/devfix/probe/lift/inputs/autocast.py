@@ -17,7 +17,7 @@ from ..whose import Whose, kind_of, works_for_test
 
 
 class _Before(threading.local):
-    """What the GPU had before each context that a thread has entered."""
+    """The values that the GPU had before each context that a thread has entered."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
