@@ -14,6 +14,7 @@ from devfix.sdk import (
     File,
     Safety,
     Site,
+    assigned_values,
     call_method,
     code,
     definition,
@@ -21,6 +22,7 @@ from devfix.sdk import (
     find_followed,
     insert_before,
     is_move,
+    is_no_tensor,
     last_name,
     match,
     move_to,
@@ -138,8 +140,14 @@ def _parts_of(value: cst.BaseExpression) -> list[cst.BaseExpression]:
 
 def _is_wanted(node: cst.BaseExpression, found: Computed) -> bool:
     """Return whether a returned expression may be a tensor on the host that nobody asked to have there."""
-    if isinstance(node, cst.BaseNumber | cst.BaseString) or code(node) in ("None", "True", "False", *found.others):
+    if is_no_tensor(node) or code(node) in found.others:
         return False
+    if isinstance(node, cst.Name):
+        tensors = {each.expression for each in found.site.scope if each.kind == "tensor"}
+        values = assigned_values(found.site.file, node.value, found.function)
+        is_other = all(map(is_no_tensor, values)) if values else node.value in parameters(found.function)
+        if is_other and node.value not in tensors:
+            return False
     return not (isinstance(node, cst.Call) and last_name(node.func) in TO_HOST)
 
 

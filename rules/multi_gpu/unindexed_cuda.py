@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, literal_device, match, named_device
+from devfix.sdk import (
+    Changes,
+    Context,
+    DeviceSource,
+    DeviceSourceRule,
+    SourceLocation,
+    literal_device,
+    match,
+    named_device,
+)
 
 CAST = "$X.type($Y.type())"
 REASON = '"cuda" without an index is the GPU that is current in the thread at that moment.'
@@ -15,6 +24,12 @@ class UnindexedCuda(DeviceSourceRule):
     """Names the device of its peer where it is sent, or pins the name to one GPU where it is assigned."""
 
     only_between_gpus = True
+
+    def matches(self, ctx: Context, place: SourceLocation) -> bool:
+        """Return whether the device was named without an index, or by a type."""
+        found = ctx.device_sources()
+        is_cast = next(_follow_type(ctx), None) is not None
+        return is_cast or any(each.parameter or _is_unindexed(each) for each in found[:1])
 
     def propose(self, ctx: Context) -> Changes:
         """Use the tensor itself if one was cast by the name of its type; else rename the device."""

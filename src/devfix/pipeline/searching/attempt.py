@@ -131,14 +131,15 @@ class AttemptBuilder:
         return verifier, queue
 
     def _try(self, queue: Iterator[Patch], verifier: Verifier, proposal: Proposal) -> TriedCandidates:
-        """Run the candidates, and what extends them where none of them is verified."""
+        """Run the candidates, and what extends them where none of them is verified, or only a guess."""
         kept, rest = verifier.select_best(queue, proposal.diagnoses)
         proposal.patches.end()
-        if not verifier.is_flaky and (kept is None or kept.verdict.outcome != "verified"):
-            extension = Extension(self.session, verifier, self.rules, proposal.diagnoses)
-            if better := extension.better(kept, rest):
-                return TriedCandidates(better, [*filter(None, [kept]), *rest])
-        return TriedCandidates(kept, rest)
+        if verifier.is_flaky:
+            return TriedCandidates(kept, rest)
+        extension = Extension(self.session, verifier, self.rules, proposal.diagnoses)
+        is_verified = kept is not None and kept.verdict.outcome == "verified"
+        better = extension.stronger(kept, rest) if kept is not None and is_verified else extension.better(kept, rest)
+        return TriedCandidates(better, [*filter(None, [kept]), *rest]) if better else TriedCandidates(kept, rest)
 
     def _summarize(
         self,

@@ -9,7 +9,7 @@ from itertools import chain
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.model import Diagnosis, Failure, Operand, Patch
+from devfix.model import Confidence, Diagnosis, Failure, Operand, Patch
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.searching.accept_numbers import accept_numbers
 from devfix.pipeline.searching.all_uses import extend_to_all_uses
@@ -53,6 +53,17 @@ class Extension:
                 if confirmed is not None and is_further(confirmed, kept):
                     return confirmed
         return None
+
+    def stronger(self, kept: CandidateResult, candidates: Sequence[CandidateResult]) -> CandidateResult | None:
+        """Return an extended candidate to keep in place of `kept`, which is verified and a guess; None without one.
+
+        It is of a rule with evidence, and failed only because its tensor met another one that was left behind with it.
+        """
+        if kept.patch.rank[:1] < (int(Confidence.GUESS),):
+            return None
+        strong = [each for each in candidates if each.patch.rank[:1] < kept.patch.rank[:1]]
+        confirmed = map(self._confirm, self._to_companions(strong, KEPT_FIRST))
+        return next((each for each in confirmed if each is not None and each.verdict.outcome == "verified"), None)
 
     def _extend(self, candidates: Sequence[CandidateResult]) -> Iterator[CandidateResult]:
         yield from self._to_companions(candidates, KEPT_FIRST)
