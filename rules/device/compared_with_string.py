@@ -10,6 +10,7 @@ from devfix.sdk import (
     CodeWarning,
     Context,
     File,
+    Finding,
     SourceRule,
     code,
     expression,
@@ -25,6 +26,7 @@ PLAIN = re.compile(r"[\"'](cuda|cpu|mps|xpu|meta)[\"']")
 WITH_AN_INDEX = re.compile(r"[\"'](cuda|mps|xpu)[\"']")  # where a tensor's device has one that the name lacks
 INDEXED = re.compile(r"[\"'](cuda|mps|xpu):\d+[\"']")
 NAMED = re.compile(r"(^|[._])(device|dev)$")
+ALONE = (cst.If, cst.While, cst.Assert, cst.Return, cst.Assign, cst.Arg)  # what has a test without parentheses
 ANSWERS = {cst.Equal: "never", cst.NotEqual: "always"}
 
 
@@ -34,6 +36,22 @@ class ComparedWithString(SourceRule):
     # Only attributes: what a local name holds is unknown without a run.
     warning_texts = tuple(f".device {operator} {quote}" for operator in ("==", "!=") for quote in ("'", '"'))
     message = "{name} was left on {device}, and meets a tensor on {peer}."
+
+    def diagnose(self, ctx: Context) -> Finding | None:
+        """Report a check of the program's own that refuses every device."""
+        place = ctx.failure.at if ctx.failure.kind == "device-check" else None
+        function = ctx.definition_at(place)
+        for node in function.file.within(function.node, cst.Comparison) if function is not None else ():
+            if function is not None and _better(ctx, function.file, node) is not None:
+                text = function.file.code(node)
+                return ctx.report(f"`{text}` compares a device with what it never equals, and is always refused.")
+        return super().diagnose(ctx)
+
+    def propose(self, ctx: Context) -> Changes:
+        """Start with the function that refuses its input."""
+        place = ctx.failure.at if ctx.failure.kind == "device-check" else None
+        file = ctx.sources.file(place) if place is not None else None
+        yield from self.find(ctx, file) if file is not None else super().propose(ctx)
 
     def find(self, ctx: Context, file: File) -> Changes:
         """Yield fixes of every comparison in the file that a device makes constant."""
@@ -65,7 +83,9 @@ def _answer(node: cst.Comparison) -> str:
 
 def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
     """Return the intended comparison; None if the existing one is valid."""
-    if len(node.comparisons) != 1 or not _answer(node):
+    if len(node.comparisons) != 1:
+        return _better_chain(ctx, file, node)
+    if not _answer(node):
         return None
     target, device = node.comparisons[0], node.left
     inner = _unwrap(target.comparator, "device")
@@ -90,6 +110,25 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
     if INDEXED.fullmatch(literal) and made:
         return node.with_changes(comparisons=[target.with_changes(comparator=expression(f"{made}({literal})"))])
     return None
+
+
+def _better_chain(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
+    """Return `a.device == b.device and b.device.type == "cuda"` for `a.device == b.device == "cuda"`."""
+    *others, last = node.comparisons
+    if not others or not all(isinstance(each.operator, cst.Equal) for each in node.comparisons):
+        return None
+    single = cst.Comparison(others[-1].comparator, [last])
+    if not all(NAMED.search(file.code(each)) for each in (node.left, *(each.comparator for each in others))):
+        return None
+    better = _better(ctx, file, single)
+    if better is None:
+        return None
+    is_alone = isinstance(file.parent(node), ALONE) or node.lpar
+    around = (
+        ([], []) if is_alone and not node.lpar else (node.lpar or [cst.LeftParen()], node.rpar or [cst.RightParen()])
+    )
+    rest = node.with_changes(comparisons=others, lpar=[], rpar=[])
+    return cst.BooleanOperation(rest, cst.And(), better, lpar=around[0], rpar=around[1])
 
 
 def _unwrap(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:

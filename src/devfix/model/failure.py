@@ -40,6 +40,8 @@ FailureKind = Literal[
     "fork",
     "dtype-on-device",
     "autocast-device",
+    "constructor-device",
+    "device-check",
     "meta",
     "other",
 ]

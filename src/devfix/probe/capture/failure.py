@@ -23,7 +23,9 @@ Json = dict[str, Any]
 _STRIPPED = 50  # exceptions, with their causes and those of groups, from whose tracebacks the probe's frames are taken
 _BINDINGS = 4_000  # expressions recorded of all frames together; a deep stack gets fewer for each
 GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
-_WITHOUT_TENSORS = frozenset({"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device"})
+_WITHOUT_TENSORS = frozenset(
+    {"other", "no-device", "invalid-ordinal", "deserialize", "fork", "autocast-device", "constructor-device"}
+)
 
 
 def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: Any) -> Json:

@@ -31,7 +31,7 @@ _KINDS = [
         "data-parallel",
         r"module must have its parameters and buffers on device|"
         r"device_ids and output_device arguments only work with .*and module parameters \{.*cpu|"
-        r"input module must be on the same type of devices",
+        r"input module must be on the same type of devices|Gather function not implemented for CPU tensors",
     ),
     (
         "collective",
@@ -51,6 +51,7 @@ _KINDS = [
         r"Cannot convert a (MPS Tensor to float64|float64 Tensor to MPS)|to the MPS backend but it does not have",
     ),
     ("autocast-device", r"User specified an unsupported autocast device_type|Expected `device_type` of type `str`"),
+    ("constructor-device", r"legacy constructor expects device type"),
     ("meta", r"Cannot copy out of meta tensor|on (a )?meta (device|tensor)|meta tensors? "),
     (
         "invalid-ordinal",
@@ -76,6 +77,14 @@ _KINDS = [
         r"(backend|device) of indices \(.*\) must match|"
         r"but expected on mps|Placeholder storage has not been allocated on MPS|Passed CPU tensor to MPS op|"
         r"expected TensorOptions\(.*device=(?P<wanted>\w+)\b.*got TensorOptions\(.*device=(?!(?P=wanted)\b)",
+    ),
+    (
+        "device-check",  # of a library's own, before a kernel that needs a GPU
+        r"(?i:\b(must|should|needs?|needed|has|have|expect(s|ed)?|required?)( to)?( all)? be (a |an |on |in )+(the )?"
+        r"['\"]?(cuda|gpu)\b|"
+        r"\bexpect(s|ed)? (a |all )?\w*(tensor|input)s? (to be )?(on|in) (a |the )?['\"]?(cuda|gpu)\b|"
+        r"\b(cuda|gpu) (tensors?|inputs?) (is|are) (required|expected|supported)|"
+        r"\bonly (supports?|works (on|with|for)|available (on|for)) (cuda|gpu)\b|\.is_cuda\b.*(true|false))",
     ),
 ]
 # The text between two parts of a message is short; unbounded, a message of 20,000 characters could take half a minute.
