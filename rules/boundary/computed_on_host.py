@@ -56,8 +56,8 @@ class ComputedOnHost(EvidenceRule[Computed]):
 
     def suspects(self, ctx: Context) -> Iterator[Context]:
         """Look at every operand on the host, though it was put there on purpose."""
-        every = map(ctx.view, range(len(ctx.failure.operands)))
-        return (each for each in every if each.operand.device == "cpu" != each.peer.device)
+        on_host = [number for number, each in enumerate(ctx.failure.operands) if each.device == "cpu"]
+        return map(ctx.view, on_host if len(on_host) < len(ctx.failure.operands) else ())
 
     def search(self, ctx: Context) -> Computed | None:
         """Return the last copy to the host by a function that computed the operand from it, and has returned."""
