@@ -83,3 +83,13 @@ def test_a_test_that_waits_on_the_cpu_does_not_hide_what_comes_after(tmp_path: P
         (note,) = search.coverage[suite].notes()
     assert [cause.place.line for cause in search.causes] == [5]
     assert note.startswith(f"{waiting} ran until the time of a run was over, and was left out; ")
+
+
+def test_a_lifted_run_that_reached_no_test_is_known() -> None:
+    coverage = Coverage(Suite(SuiteKind.tests, ()))
+    coverage.add_control(ended(Outcome.TIMEOUT, 2, a="passed"))
+    assert not coverage.is_unlifted
+    coverage.add_lifted(LIFTED, ["a"], ended(Outcome.TIMEOUT))
+    assert coverage.is_unlifted
+    coverage.add_lifted(LIFTED, ["a"], ended(Outcome.CLEAN, a="passed"))
+    assert not coverage.is_unlifted

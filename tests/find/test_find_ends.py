@@ -34,6 +34,18 @@ def test_waits():
 """
 
 
+# Collected at once on the CPU, and never on a GPU.
+COLLECTED_SLOWLY = """
+import time, torch
+
+if torch.cuda.is_available():
+    time.sleep(1e6)
+
+def test_something():
+    assert torch.ones(1).item() == 1
+"""
+
+
 @contextmanager
 def terminal() -> Iterator[tuple[int, list[str]]]:
     """Give the end of a terminal that a program writes to, and what it has written so far."""
@@ -53,6 +65,15 @@ def terminal() -> Iterator[tuple[int, list[str]]]:
         os.close(far)
         reader.join()
         os.close(near)
+
+
+@pytest.mark.slow
+def test_a_budget_that_is_over_before_a_test_is_lifted_is_no_clean_search(tmp_path: Path) -> None:
+    root = searched_repository(tmp_path, slowly=COLLECTED_SLOWLY)
+    searched = subprocess.run(command(root, "--budget", "40s"), capture_output=True, text=True)
+    told = json.loads(searched.stdout)
+    assert searched.returncode == 2 and told["passed_cpu"] == 1 and told["passed_lifted"] == 0, searched.stderr
+    assert "lifted to cuda:1" not in searched.stderr, "the first lifted run needs all of the time"
 
 
 @pytest.mark.slow

@@ -40,6 +40,22 @@ def test_the_text_says_that_a_call_was_told_the_gpu() -> None:
     assert said in " ".join(text.split())
 
 
+def test_a_search_that_lifted_nothing_is_not_clean() -> None:
+    nothing = replace(record(), findings=(), artefacts=(), failed_lifted=(), passed_lifted=0)
+    said = "Nothing was searched: 3 tests pass on the CPU, and the budget was over before one of them ran on a GPU"
+    assert " ".join(find_text(nothing).split()).startswith(said)
+    assert find_outputs(nothing).startswith("outcome=error\n")
+    assert not replace(nothing, passed_lifted=1).is_unsearched and not replace(nothing, passed_cpu=0).is_unsearched
+
+
+def test_the_text_says_that_a_failure_needs_a_device_that_is_told() -> None:
+    found = record()
+    (raises,) = (each for each in found.findings if each.evidence is None)
+    told = replace(found, findings=(replace(raises, options=("--lift-device",)),))
+    said = "It fails where a `device` that the test leaves out is told the GPU."
+    assert said in " ".join(find_text(told).split()) and said not in " ".join(find_text(found).split())
+
+
 def test_of_what_raises_nothing_no_exception_is_told() -> None:
     found = record()
     (silent,) = (each for each in found.findings if each.evidence is not None)

@@ -46,6 +46,12 @@ class Coverage:
         """True if more time would reach more tests."""
         return self.lacks_control or any(each.is_cut for each in self.lifted.values())
 
+    @property
+    def is_unlifted(self) -> bool:
+        """True if a lifted run ended before its first test: pytest needs more time to collect them than it had."""
+        tried = any(each.is_cut for each in self.lifted.values())
+        return tried and not any(each.ran for each in self.lifted.values())
+
     def add_control(self, part: PassResult) -> None:
         """Add the results of a run on the CPU; a test that was running when its time was over is not tried again."""
         self.left_out.update(part.tests.results)

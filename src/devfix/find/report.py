@@ -63,6 +63,7 @@ def _cause(cause: Cause, lines: Lines, fixes: Fixes) -> CauseRecord:
         devices=tuple(cause.devices),
         failure=failure_record(cause.failure, cause.diagnoses, lines) if cause.failure is not None else None,
         evidence=_evidence(cause),
+        options=cause.options,
         fix=fixes.get(cause.key),
     )
 

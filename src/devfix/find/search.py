@@ -87,7 +87,7 @@ class Search:
         """
         until = time.monotonic() + self.left * share
         coverage = self.coverage.setdefault(suite, Coverage(suite))
-        if coverage.lacks_control:
+        if coverage.lacks_control and not coverage.is_unlifted:
             self._run_control(coverage, self.left * share * _FOR_CONTROL)
         for each in self._lifted_passes():
             asked = coverage.select_tests(
@@ -95,7 +95,7 @@ class Search:
             )  # what fails by itself says nothing of a cache
             if not asked:
                 continue
-            if until - time.monotonic() <= 0:
+            if until - time.monotonic() <= 0 or (each.name != LIFTED and coverage.is_unlifted):
                 coverage.postpone(each.title)
                 continue
             title = f"running the {suite.name}, {each.title}"
@@ -210,7 +210,11 @@ class Search:
         """Run the first test of each cause alone, in a fresh process."""
         if not self.causes:
             return
-        title = f"running each of {len(self.causes)} findings alone"
+        title = (
+            f"running each of {len(self.causes)} findings alone"
+            if len(self.causes) > 1
+            else "running the finding alone"
+        )
         self.step(title)
         confirmation = Confirmation(self.runner, self._explain, lambda: self.left, self.causes.__setitem__)
         with self._time_step("confirm"):

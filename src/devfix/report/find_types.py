@@ -77,6 +77,9 @@ class CauseRecord:
         Meta(description="of a silent finding, that of a strict run; null where it did not come again"),
     ]
     evidence: Annotated[EvidenceRecord | None, Meta(description="of a silent finding")] = None
+    options: Annotated[
+        tuple[str, ...], Meta(description="of pytest, beside --lift, with which its tests fail by it")
+    ] = field(default=())
     fix: Annotated[CauseFixRecord | None, Meta(description="of a confirmed cause, with --repair")] = None
 
 
@@ -107,3 +110,9 @@ class FindRecord:
     findings: tuple[CauseRecord, ...]
     known: Annotated[tuple[CauseRecord, ...], Meta(description="those that the baseline has")] = field(default=())
     error: Annotated[ErrorRecord | None, Meta(description="why nothing was searched; null where it was")] = None
+
+    @property
+    def is_unsearched(self) -> bool:
+        """True if tests pass on the CPU, and the time was over before one of them ran on a GPU."""
+        seen = self.findings or self.known or self.artefacts or self.failed_lifted
+        return self.error is None and not seen and self.passed_cpu > 0 and self.passed_lifted == 0

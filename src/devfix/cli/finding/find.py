@@ -37,6 +37,7 @@ EPILOG = """Examples:
   devfix find . --format json > known.json; devfix find . --baseline known.json
 
 Exit codes: 0 nothing new; 1 findings; 2 wrong usage; 3 a fault of devfix itself."""
+INTERRUPTED = 130  # as shells have it of a program that Ctrl-C ended
 _LINES = 20.0  # seconds between two lines where there is no terminal
 
 
@@ -193,7 +194,9 @@ def find(
     if folder is not None:
         write_found(folder, data, repairs.reports, Path(report.root))
     sys.stdout.write(shown_search(data, output))
-    return 1 if report.causes else 0
+    if report.causes:
+        return 1
+    return INTERRUPTED if report.interrupted else 2 if data.is_unsearched else 0
 
 
 def shown_search(data: FindRecord, output: FindFormat | ReportFormat) -> str:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from devfix import pipeline
@@ -59,9 +60,10 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
     causes = [cause for cause in report.causes if cause.confirmed]
     tip, kept = report.commit, ""
     for number, cause in enumerate(causes, 1):
-        step(f"repairing finding {number} of {len(causes)}: {cause.place.shown}")
+        title = f"repairing finding {number} of {len(causes)}"
+        step(f"{title}: {cause.place.shown}")
         try:
-            repair = _repair(cause, plan, report.root, tip)
+            repair = _repair(cause, plan, report.root, tip, partial(_tell, step, title))
         except BudgetSpentError:
             done.notes.add(_left_to_repair(causes[number - 1 :], len(causes)))
             break
@@ -77,6 +79,10 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
     return done
 
 
+def _tell(step: Callable[[str], None], title: str, text: str) -> None:
+    step(f"{title}: {text}")
+
+
 def _left_to_repair(left: Sequence[Cause], count: int) -> str:
     """Return what a user is told of the causes of a budget that was over."""
     shown = ", ".join(cause.place.shown for cause in left[:_SHOWN])
@@ -85,7 +91,7 @@ def _left_to_repair(left: Sequence[Cause], count: int) -> str:
     return f"{told} ({shown}); --budget gives more"
 
 
-def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:
+def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str, step: Callable[[str], None]) -> Report:
     """Return the repair of a cause, also of what its function leaves on the host then, if that can be repaired.
 
     `tensor.numpy()` becomes `tensor.cpu().numpy()`; what the function makes of that and returns goes back to the GPU.
@@ -99,10 +105,10 @@ def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str) -> Report:
         commit=commit,
         budget=plan.until - time.monotonic(),
     )
-    repair = pipeline.repair(root, options)
+    repair = pipeline.repair(root, options, step)
     if plan.silent and not cause.is_strict and _is_stuck_at_silent(repair, cause):
         again = replace(options, run=command_for(cause, cause.options), budget=plan.until - time.monotonic())
-        repair = pipeline.repair(root, again)
+        repair = pipeline.repair(root, again, step)
     return repair
 
 

@@ -14,6 +14,7 @@ from devfix.pipeline.opening.resource_options import ResourceOptions
 TIMEOUT = 600.0  # seconds for one run of the program
 MAX_FIXES = 10
 OTHERS = 120.0  # seconds for the repository's other commands
+_FOR_OTHERS = 0.2  # at most, of the budget of the whole repair
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,9 @@ class RepairOptions:
     rules, which are code and run in this process. `resources` limits what the program may use, and selects the sandbox.
     `until` says when a program is ended that does not end by itself. `device_map` runs the program twice more, to map
     the devices of its modules. `include_handled` also repairs device failures that the program catches. `test` adds a
-    regression test for each fix, if the repository has tests that pytest runs. `others` (default 120) is the budget in
-    seconds for running the repository's other commands that reach a fix, each without and with it; 0 runs none.
+    regression test for each fix, if the repository has tests that pytest runs. `others` (default 120) is the time in
+    seconds for running the repository's other commands that reach a fix, each without and with it, and a fifth of the
+    `budget` at most; 0 runs none.
     `partial` keeps verified fixes although a later failure has none: the outcome is then "partial".
     `budget` is the time for the whole repair, in seconds: BudgetSpentError is raised where it is over before the end.
     `find_working_version` searches for a release without the fault if a dependency is at fault.
@@ -82,7 +84,8 @@ class RepairOptions:
     def others_in(self, config: Config) -> float:
         """Return the budget for the repository's other commands that reach a fix, in seconds."""
         given = config.others if self.others is None else self.others
-        return OTHERS if given is None else given
+        most = OTHERS if given is None else given
+        return most if self.budget is None else min(most, self.budget * _FOR_OTHERS)
 
     def tests_in(self, config: Config) -> bool:
         """Return whether fixes get regression tests."""

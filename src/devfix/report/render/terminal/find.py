@@ -17,6 +17,7 @@ from devfix.report.render.terminal.github import command
 from devfix.report.render.terminal.text import diagnosis, render_text
 
 _NARROW, _OTHERS = 24, 70  # columns: of a place at least, and of what stands beside it in the table
+TELLS = "--lift-device"
 _SHOWN = 5  # tests and other names in a list
 
 
@@ -27,7 +28,8 @@ def find_text(data: FindRecord, color: bool = False, width: int = 100) -> str:
 
 def _parts(data: FindRecord, width: int) -> Iterator[RenderableType]:
     findings = data.findings
-    yield Text(find_headline(data), style="bold red" if findings or data.error else "bold green")
+    is_bad = findings or data.error or data.is_unsearched
+    yield Text(find_headline(data), style="bold red" if is_bad else "bold green")
     if findings:
         yield _table(findings, max(_NARROW, width - _OTHERS))
     for number, finding in enumerate(findings, 1):
@@ -40,6 +42,12 @@ def find_headline(data: FindRecord) -> str:
     """Return how many findings there are, of how many tests."""
     if data.error is not None:
         return ("Internal error: " if data.error.log else "Error: ") + one_line(data.error.message)
+    if data.is_unsearched:
+        stopped = "the search was interrupted" if data.interrupted else "the budget was over"
+        return (
+            f"Nothing was searched: {_tests(data.passed_cpu)} pass on the CPU, and {stopped} before one of them ran on"
+            f" a GPU ({duration(data.seconds['total'])})"
+        )
     count = len(data.findings)
     found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
     known = f", {len(data.known)} known" if data.known else ""
@@ -87,6 +95,8 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
         yield Text(f"> {one_line(finding.source)}")
     if finding.evidence is not None:
         yield Text(_shown_by(finding.evidence))
+    elif TELLS in finding.options:
+        yield Text("It fails where a `device` that the test leaves out is told the GPU.")
     if finding.kind == "handled":
         yield Text("The exception is caught: the test goes on without what failed.")
     if fix := finding.fix:
@@ -168,7 +178,7 @@ def summary(finding: CauseRecord) -> str:
 def find_outputs(data: FindRecord) -> str:
     """Return lines for GITHUB_OUTPUT: how many findings are new, and how many of them have a verified fix."""
     fixed = [each for each in data.findings if each.fix is not None and each.fix.branch]
-    outcome = "error" if data.error else "found" if data.findings else "clean"
+    outcome = "error" if data.error or data.is_unsearched else "found" if data.findings else "clean"
     return f"outcome={outcome}\nfailures={len(data.findings)}\nfixes={len(fixed)}\n"
 
 
