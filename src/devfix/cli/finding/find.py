@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from devfix.cli.finding.search_progress import progress
 from devfix.cli.options.formats import ReportFormat
 from devfix.cli.options.installing import InstallOption, TorchOption, local_folder, python_of
 from devfix.cli.options.local import Local
@@ -25,7 +23,6 @@ from devfix.errors import UserError
 from devfix.model import SilentKind, WorldChoice
 
 if TYPE_CHECKING:
-    from devfix.find.results import TestResults
     from devfix.report.find_types import FindRecord
 
 EPILOG = """Examples:
@@ -36,9 +33,9 @@ EPILOG = """Examples:
   devfix find --world mps
   devfix find . --format json > known.json; devfix find . --baseline known.json
 
-Exit codes: 0 nothing new; 1 findings; 2 wrong usage; 3 a fault of devfix itself."""
+Exit codes: 0 nothing new; 1 findings; 2 wrong usage, or no time to run a test on a GPU; 3 a fault of devfix itself;
+130 interrupted before anything was found."""
 INTERRUPTED = 130  # as shells have it of a program that Ctrl-C ended
-_LINES = 20.0  # seconds between two lines where there is no terminal
 
 
 class FindFormat(str, Enum):
@@ -167,7 +164,7 @@ def find(
     from devfix.find.baseline import read_baseline
     from devfix.find.report import find_record
 
-    with _progress() as (_, step):
+    with progress() as (_, step):
         path = local_folder(path, step)
         python = python_of(path, python, install, NEEDED_BY_TESTS, torch, step)
     began = time.monotonic()
@@ -185,7 +182,7 @@ def find(
         gpus=gpus or 2,
         include_handled=include_handled,
     )
-    with _progress() as (show, step):
+    with progress() as (show, step):
         report = search(path, asked, show, step)
         plan = RepairPlan(branches, python, asked.rules, began + whole, choice, bool(asked.silent))
         repairs = repair_causes(report, plan, step) if repair else Repairs()
@@ -221,82 +218,3 @@ def shown_search(data: FindRecord, output: FindFormat | ReportFormat) -> str:
         ReportFormat.html.value: find_page,
     }
     return formats[output.value](data)
-
-
-@contextmanager
-def _progress() -> Iterator[tuple[Any, Any]]:
-    """Give what shows the tests that are done: a bar in a terminal, else a line now and then."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    shown = _Bar(console) if console.is_terminal else _Lines(console)
-    with shown:
-        yield shown.show, shown.step
-
-
-class _Lines:
-    """A line for each step, and one now and then for a step that goes on."""
-
-    def __init__(self, console: Any) -> None:
-        self._console, self._last = console, time.monotonic()
-
-    def __enter__(self) -> _Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing is left to do."""
-
-    def step(self, text: str) -> None:
-        """Report a step."""
-        self._last = time.monotonic()
-        self._console.print(f"devfix: {text}", highlight=False, markup=False, soft_wrap=True)
-
-    def show(self, title: str, told: TestResults) -> None:
-        """Report how far a step is."""
-        if time.monotonic() - self._last > _LINES and told.collected:
-            found = _findings(told)
-            self.step(f"{title}: {len(told.results)} of {told.collected} tests, {found} with a finding")
-
-
-def _findings(told: TestResults) -> int:
-    """Return how many tests have a finding so far."""
-    return len({*told.of("finding"), *(test for test, found in told.silent.items() if found)})
-
-
-class _Bar:
-    """A bar of the tests that are done, with the findings so far and the time left."""
-
-    def __init__(self, console: Any) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f} of {task.total:.0f} tests, {task.fields[found]} with a finding"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-        )
-        self._lock = threading.Lock()
-        self._task: Any = None
-
-    def __enter__(self) -> _Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def step(self, text: str) -> None:
-        """Begin a bar."""
-        with self._lock:
-            if self._task is not None:
-                self._progress.remove_task(self._task)
-            self._task = self._progress.add_task(text, total=1, found=0)
-
-    def show(self, title: str, told: TestResults) -> None:
-        """Fill the bar."""
-        with self._lock:
-            if self._task is not None and told.collected:
-                done, found = len(told.results), _findings(told)
-                self._progress.update(self._task, completed=done, total=told.collected, found=found)
