@@ -10,7 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
-from devfix.sdk.trace.operands import blamed_operand
+from devfix.sdk.trace.operands import blamed_operand, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.statements import insert_before
@@ -96,6 +96,8 @@ def _lines(file: File, name: str, anchor: str) -> list[str]:
 def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move all elements of a list to the device of the first, for calls such as `torch.cat(parts)`.
 
+    If the first is one of those that are wrong, they are moved to another device in scope.
+
     >>> list(move_list(diagnosis, fix_sites(diagnosis)[-1], source))
     []
     """
@@ -109,7 +111,12 @@ def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[
     # The scope does not show elements of nested lists; that they occur in the failure shows that they are tensors.
     is_kept = last_name(root.func) in GATHERERS and KEPT.fullmatch(name) is not None
     if is_listed or is_kept:
-        moved = cst.parse_expression(f"[each.to({name}[0].device) for each in {name}]")
-        found = change(file, file.replace({whole: moved}), f"Move what `{name}` holds to where its first element is")
-        if found:
-            yield found
+        first, wanted = f"{name}[0].device", target_device(diagnosis)
+        is_right = all(each.device == wanted for each in site.scope if each.expression == f"{name}[0]")
+        others = device_expressions(diagnosis, site, file) if not is_right else []
+        for anchor in [*(each for each in others if not each.startswith(f"{name}[")), first]:
+            moved = cst.parse_expression(f"[each.to({anchor}) for each in {name}]")
+            where = "where its first element is" if anchor == first else f"`{anchor}`"
+            found = change(file, file.replace({whole: moved}), f"Move what `{name}` holds to {where}")
+            if found:
+                yield found
