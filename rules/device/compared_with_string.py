@@ -28,6 +28,7 @@ INDEXED = re.compile(r"[\"'](cuda|mps|xpu):\d+[\"']")
 NAMED = re.compile(r"(^|[._])(device|dev)$")
 ALONE = (cst.If, cst.While, cst.Assert, cst.Return, cst.Assign, cst.Arg)  # what has a test without parentheses
 ANSWERS = {cst.Equal: "never", cst.NotEqual: "always"}
+MEMBERS = {cst.In: "never", cst.NotIn: "always"}
 
 
 class ComparedWithString(SourceRule):
@@ -85,9 +86,11 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
     """Return the intended comparison; None if the existing one is valid."""
     if len(node.comparisons) != 1:
         return _better_chain(ctx, file, node)
+    target, device = node.comparisons[0], node.left
+    if type(target.operator) in MEMBERS:
+        return _better_member(ctx, file, node)
     if not _answer(node):
         return None
-    target, device = node.comparisons[0], node.left
     inner = _unwrap(target.comparator, "device")
     # `str(x.device) == "cuda:0"` and `x.device == torch.device("cpu")` are true where they should be.
     literal = file.code(inner or target.comparator)
@@ -110,6 +113,17 @@ def _better(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpressio
     if INDEXED.fullmatch(literal) and made:
         return node.with_changes(comparisons=[target.with_changes(comparator=expression(f"{made}({literal})"))])
     return None
+
+
+def _better_member(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
+    """Return `x.device.type in ("cuda", "mps")` for `x.device in ("cuda", "mps")`."""
+    names, text = node.comparisons[0].comparator, file.code(node.left)
+    elements = names.elements if isinstance(names, cst.Tuple | cst.List | cst.Set) else ()
+    kinds = {each.kind for each in scope_of(ctx.failure, file, node) if each.expression == text}
+    is_device = "device" in kinds or (not kinds and NAMED.search(text) is not None)
+    if not elements or not is_device or not all(PLAIN.fullmatch(file.code(each.value)) for each in elements):
+        return None
+    return node.with_changes(left=expression(f"{text}.type"))
 
 
 def _better_chain(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExpression | None:
