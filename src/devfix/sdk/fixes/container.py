@@ -10,6 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
@@ -69,6 +70,36 @@ def _move_unnamed(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CST
         for moved in (f"{made}.to({anchor})", f"{{key: value.to({anchor}) for key, value in {made}.items()}}"):
             module = file.replace({given[0]: cst.parse_expression(moved)})
             found = change(file, module, f"Move what `{made}` holds to `{anchor}`")
+            if found:
+                yield found
+
+
+def move_returned_values(diagnosis: Diagnosis, site: FixSite, file: File, call: cst.BaseExpression) -> Iterator[Change]:
+    """Yield changes that move the values of the dictionary that a call returns, where a running function names it.
+
+    >>> list(move_returned_values(diagnosis, fix_sites(diagnosis)[0], source.file(failure.at), expression("f()")))
+    []
+    """
+    bound = file.parent(call)
+    target = bound.targets[0].target if isinstance(bound, cst.Assign) and len(bound.targets) == 1 else None
+    frame = frame_of(diagnosis.failure, site.place)
+    if not isinstance(target, cst.Name) or frame is None:
+        return
+    name = target.value
+    operand = blamed_operand(diagnosis)
+    named = (each.expression for each in (*operand.names, *operand.sources) if each.frame == frame)
+    if not any(re.match(rf"{re.escape(name)}\[[\"']", text) for text in named):
+        return
+    scope = diagnosis.failure.frames[frame].scope
+    is_mixed = any(each.expression == name and each.kind == "container" for each in scope)
+    tensor = imported_name(file, "torch.Tensor")
+    asked = f"isinstance(value, {tensor})" if tensor else 'hasattr(value, "to")'
+    for anchor in device_expressions(diagnosis, site, file):
+        if not anchor.startswith(f"{name}["):
+            moved = f"value.to({anchor})" + (f" if {asked} else value" if is_mixed else "")
+            text = f"{{key: {moved} for key, value in {file.code(call)}.items()}}"
+            module = file.replace({call: cst.parse_expression(text)})
+            found = change(file, module, f"Move the values of `{name}` to `{anchor}`")
             if found:
                 yield found
 

@@ -10,6 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import called_operand, is_written_on, move_at, occurrences
+from devfix.sdk.fixes.container import move_returned_values
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.factories import FACTORIES
 from devfix.sdk.fixes.moved_once import assign_locally, move_at_entry
@@ -222,6 +223,9 @@ def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterato
     if is_written_on(file, made) or (isinstance(made, cst.Call) and file.code(made.func) in ITERATORS):
         return
     if site.kind == "returned" and _is_unmovable(file, calls[0], source):
+        return
+    if site.kind != "creation" and (found := list(move_returned_values(diagnosis, site, file, made))):
+        yield from found
         return
     running = frame_of(diagnosis.failure, site.place) if site.kind == "derived" else None
     for each in fix_sites(diagnosis) if running is not None else ():
