@@ -40,6 +40,9 @@ class ModuleCreatedLate(ModuleRule):
 
     def fix(self, ctx: Context) -> Changes:
         """Move what was constructed late, else what was added to a container and is therefore elsewhere."""
+        if replaced := list(_move_parameter(ctx)):
+            yield from replaced
+            return
         is_newer = any(_is_newer(ctx, root) for _, root in ctx.root_modules())
         late = ctx.misplaced_module() if not is_newer else None
         if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
@@ -149,6 +152,27 @@ def _move_computed(ctx: Context) -> Changes:
             title = f"Move what `{method}` computes for `self.{owner.attribute}` to `{device}`"
             yield from site.replace({value: move_to(value, device)}, title)
             return
+
+
+def _move_parameter(ctx: Context) -> Changes:
+    """Yield changes that move what a method makes a parameter to where its layer has the other one.
+
+    The scope shows the first call of the method, which the constructor may have made before anything was moved.
+    """
+    made = [each.owned_place for each in ctx.operand.history if each.kind == "parameter"]
+    site = ctx.call_at(made[-1]) if made else None
+    given = site.argument("data", 0) if site is not None and site.name == "Parameter" else None
+    bound = site.line if site is not None else None
+    target = bound.targets[0].target if isinstance(bound, cst.Assign) else None
+    if site is None or given is None or site.is_in_constructor or not isinstance(target, cst.Attribute):
+        return
+    layer, own = site.file.code(target.value), site.file.code(target)
+    reads = (
+        {site.file.code(each) for each in site.file.within(site.function, cst.Attribute)} if site.function else set()
+    )
+    for name in (each for each in (f"{layer}.weight", f"{layer}.bias") if each in reads - {own}):
+        title = f"Move `{site.file.code(given.value)}` to `{name}.device`"
+        yield from site.replace({given.value: move_to(given.value, f"{name}.device")}, title)
 
 
 def _find_assigned_value(site: Site, attribute: str) -> cst.BaseExpression | None:
