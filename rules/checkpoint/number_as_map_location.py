@@ -1,11 +1,8 @@
 """`map_location` is given a number, which torch takes for a function."""
 
 import re
-from collections.abc import Iterator
 
-import libcst as cst
-
-from devfix.sdk import CallRule, CallSite, Changes, Context, Safety, expression, imported_name
+from devfix.sdk import CallRule, CallSite, Changes, Context, Safety, expression, gpu_of_number
 
 
 class NumberAsMapLocation(CallRule):
@@ -19,14 +16,7 @@ class NumberAsMapLocation(CallRule):
         given = site.argument("map_location", 1)
         if given is None:
             return
-        for text in [*site.device_names(), *_gpu(ctx, site, given.value)]:
+        asks = any("is_available" in file.text for file in ctx.files())
+        numbered = gpu_of_number(site.file, site.node, site.file.code(given.value), asks=asks)
+        for text in [*site.device_names(), numbered]:
             yield from site.replace({given.value: expression(text)}, f"Load onto `{text}`", Safety.LIKELY)
-
-
-def _gpu(ctx: Context, site: CallSite, number: cst.BaseExpression) -> Iterator[str]:
-    """Yield the GPU of a number; the host if there is none, where the program asks whether there is one."""
-    text = site.file.code(number)
-    named = f'"cuda:{text}"' if isinstance(number, cst.Integer) else f'f"cuda:{{{text}}}"'
-    available = imported_name(site.file, "torch.cuda.is_available")
-    asks = any("is_available" in file.text for file in ctx.files())
-    yield f'{named} if {available}() else "cpu"' if asks and available else named

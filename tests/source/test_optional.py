@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 
 from devfix.source import File
-from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none, may_be_no_tensor
+from devfix.source.queries.optional import is_optional, is_told_apart, may_be_left_none, may_be_no_tensor, may_be_none
 
 
 @pytest.mark.parametrize(
@@ -152,3 +152,23 @@ def test_a_name_is_a_tensor_where_the_question_is_answered(body: str) -> None:
 def asks(body: str) -> bool:
     file = File("m.py", f"def f(x, z, w):\n{body}".encode())
     return is_told_apart(file, file.find(file.module, "2 * z")[0], "x")
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        ("gpu", "    load(gpu)\n", False),
+        ("gpu=0", "    load(gpu)\n", False),
+        ("gpu=None", "    load(gpu)\n", True),
+        ("gpu", "    print(gpu is None)\n    load(gpu)\n", True),
+        ("gpu", "    if gpu is None:\n        return\n    load(gpu)\n", False),
+        ("gpu", "    if gpu is None:\n        gpu = 0\n    load(gpu)\n", False),
+        ("gpu", "    if gpu is None:\n        print()\n    load(gpu)\n", True),
+        ("gpu=None", "    if gpu is not None:\n        load(gpu)\n", False),
+        ("gpu=None", "    if gpu_count:\n        load(gpu)\n", True),
+        ("a, gpu", "    a.gpu = gpu\n    print(a.gpu is not None)\n    load(gpu)\n", True),
+    ],
+)
+def test_what_the_code_asks_of_a_number_says_if_it_may_be_none(head: str, body: str, expected: bool) -> None:
+    file = File("m.py", f"def f({head}):\n{body}".encode())
+    assert may_be_none(file, file.find(file.module, "load(gpu)")[0], "gpu") is expected

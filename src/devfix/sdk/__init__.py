@@ -18,7 +18,7 @@ from devfix.model import (
 from devfix.sdk.changes import Change, Changes, first_is_safe, join_changes, rewrite, with_safety
 from devfix.sdk.code_warning import CodeWarning, warning
 from devfix.sdk.declining import decline
-from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device_literal
+from devfix.sdk.fixes.device_choices import DeviceChoice, device_choices, device_literal, gpu_of_number
 from devfix.sdk.fixes.device_expressions import device_names
 from devfix.sdk.fixes.device_source import DeviceSource, is_passed_in, replace_device_name
 from devfix.sdk.fixes.factories import FACTORIES, creates_on_default_device, has_device_name
@@ -180,6 +180,7 @@ __all__ = [
     "fill_message",
     "find_followed",
     "first_is_safe",
+    "gpu_of_number",
     "guarded_cache",
     "has_device_name",
     "imported_name",

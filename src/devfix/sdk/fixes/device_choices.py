@@ -15,6 +15,7 @@ from devfix.source.edits.device_arguments import literal_node
 from devfix.source.edits.imports import with_import
 from devfix.source.queries.modules import file_of_module, imported_as
 from devfix.source.queries.naming import imported_name
+from devfix.source.queries.optional import may_be_none
 from devfix.source.queries.reading import assignments, parameters
 from devfix.source.queries.requirements import declared_minimum
 
@@ -175,3 +176,26 @@ def _import_path(file: File, path: str, paths: Sequence[str]) -> str:
         return f".{there.stem}"
     inside = package in here.parents or package.name == "src" or not package.parts
     return ".".join(parts) if inside else ""
+
+
+def gpu_of_number(
+    file: File, node: cst.CSTNode, number: str, kind: str = "cuda", asks: bool = False, otherwise: str = "None"
+) -> str:
+    """Return an expression for the GPU of a number at a node, for what takes no number.
+
+    A number that may be None in other calls is tested, and `otherwise` is what stands for it there. `asks` says that
+    the program asks whether there is a GPU.
+
+    >>> file = File("m.py", b"import torch\\ndef f(path, gpu=None):\\n    return torch.load(path)\\n")
+    >>> node = file.find(file.module, "torch.load(path)")[0]
+    >>> gpu_of_number(file, node, "gpu")
+    'f"cuda:{gpu}" if gpu is not None else None'
+    >>> gpu_of_number(file, node, "1", asks=True)
+    '"cuda:1" if torch.cuda.is_available() else "cpu"'
+    """
+    quote = "'" if '"' in number else '"'
+    named = f"{quote}{kind}:{number}{quote}" if number.isdigit() else f"f{quote}{kind}:{{{number}}}{quote}"
+    available = imported_name(file, f"torch.{kind}.is_available")
+    if not number.isdigit() and may_be_none(file, node, number):
+        return f"{named} if {number} is not None else {otherwise}"
+    return f'{named} if {available}() else "cpu"' if asks and available else named

@@ -130,6 +130,49 @@ def is_optional(function: cst.FunctionDef, name: str) -> bool:
     return False
 
 
+def may_be_none(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether the code asks if a name or attribute is None, or its default is None, with no answer at a node.
+
+    What the function assigns to it, and what it is assigned to, is None with it. An answer is a test around the node,
+    or one above that assigns the name or ends the function.
+
+    >>> file = File("m.py", b"def f(a, i):\\n  a.gpu = i\\n  if a.gpu is not None:\\n    use(i)\\n  load(i)\\n")
+    >>> inside, below = [file.find(file.module, text)[0] for text in ("use(i)", "load(i)")]
+    >>> may_be_none(file, inside, "a.gpu"), may_be_none(file, below, "a.gpu"), may_be_none(file, below, "i")
+    (False, True, True)
+    """
+    function = file.function_of(node)
+    same = {name}
+    for each in file.within(function, cst.Assign) if function is not None else ():
+        pair = {code(each.value), *(code(target.target) for target in each.targets)}
+        same |= pair if name in pair and isinstance(each.value, cst.Name | cst.Attribute) else set()
+    roots = {each: file.module if "." in each else function or file.module for each in same}
+    asked = any(
+        re.fullmatch(rf"{re.escape(each)} is (not )?None", code(test))
+        for each, root in roots.items()
+        for test in file.within(root, cst.Comparison)
+    )
+    given = parameter_nodes(function) if function is not None else []
+    asked |= any(each.name.value in same and _is_none(each.default) for each in given)
+    return asked and not any(_is_answered(file, node, each) for each in same)
+
+
+def _is_answered(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether a test around a node is about a name, or one above for None assigns it or ends the function."""
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
+    child, parent = node, file.parent(node)
+    while parent is not None and not isinstance(parent, cst.FunctionDef):
+        if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test and word.search(code(parent.test)):
+            return True
+        body = list(parent.body) if isinstance(parent, cst.IndentedBlock | cst.Module) else []
+        above = body[: next((number for number, each in enumerate(body) if each is child), 0)]
+        asking = (each for each in above if isinstance(each, cst.If) and code(each.test) == f"{name} is None")
+        if any(_settles(file, each, name) for each in asking):
+            return True
+        child, parent = parent, file.parent(parent)
+    return False
+
+
 def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: str) -> bool:
     word = re.compile(rf"\b{re.escape(name)}\b")
     child, parent = node, file.parent(node)
