@@ -249,9 +249,9 @@ def test_changes_begin_where_it_was_decided() -> None:
     )
     titles = [each.title for each in change_device_sources(diagnosis, every)]
     assert titles == [
-        "Pass `w.device` on to `make`",
         "Pass `x.device` on to `make`",
         "Pass `y.device` on to `make`",
+        "Pass `z.device` on to `make`",
         "Name the device `x.device` in `torch.zeros`",
     ]
     assert [each.reason for each in change_device_sources(diagnosis, every, "So.")] == ["So."] * 4

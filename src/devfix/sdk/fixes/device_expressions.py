@@ -71,9 +71,9 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
 
 
 def _rank(order: list[str], text: str) -> int:
-    """Return the number of the parameter that an expression names, and a larger one for others."""
+    """Return the number of the parameter whose device an expression reads, a larger one for others, -1 for a name."""
     root = root_name(text)
-    return order.index(root) if root in order else len(order)
+    return -1 if not text.endswith(".device") else order.index(root) if root in order else len(order)
 
 
 def _score(file: File, node: cst.CSTNode, text: str, is_property: bool, sized: float) -> float:

@@ -36,7 +36,11 @@ def definition(file: File, name: str) -> Definition | None:
 
 
 def enclosing(function: str) -> str:
-    """Return the function that contains a comprehension, as which it runs since Python 3.12; others unchanged."""
+    """Return the function that contains a comprehension, as which it runs since Python 3.12; others unchanged.
+
+    >>> enclosing("solve.<locals>.<genexpr>"), enclosing("Net.forward"), enclosing("<listcomp>")
+    ('solve', 'Net.forward', '<module>')
+    """
     return COMPREHENSION.sub("", function) or "<module>"
 
 
