@@ -12,6 +12,7 @@ from devfix.sdk import (
     FailureRule,
     File,
     Safety,
+    argument,
     assigned_values,
     binding_at,
     call_method,
@@ -82,8 +83,13 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
     """
     device = device_text(site.node)
     if device:
-        drawn = call_method(remove_keyword(site.node, "device"), "to", device)
-        yield from site.change_to(drawn, f"Draw on the generator's device and move to `{device}`")
+        twins = _twins(site, generator)
+        if twins:
+            edits = {each: _drawn_and_moved(each) for each in (site.node, *twins)}
+            every = f"in all {len(edits)} calls that draw by `{site.file.code(generator)}`"
+            yield from site.replace(edits, f"Draw on the generator's device and move, {every}")
+        moved = _drawn_and_moved(site.node)
+        yield from site.change_to(moved, f"Draw on the generator's device and move to `{device}`")
     for made in _constructions(site, generator):
         for text in [device] if device else site.device_expressions():
             if not is_bound(site.file, made, text):  # such as an argument of the method that draws
@@ -92,6 +98,39 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
                 {made: replace_device(made, text)}, f"Make the generator on `{text}`", Safety.LIKELY
             )
     yield from _move_weights(site, generator)
+
+
+def _drawn_and_moved(call: cst.Call) -> cst.Call:
+    """Return a call that draws on a device, as one that draws where its generator is and moves the numbers there."""
+    return call_method(remove_keyword(call, "device"), "to", device_text(call))
+
+
+def _twins(site: CallSite, generator: cst.BaseExpression) -> list[cst.Call]:
+    """Return the other calls of torch that draw by the same generator on a device that is not the generator's own.
+
+    An attribute is the same generator in all methods of a class that assigns it once, a name in its function.
+    """
+    file, text = site.file, site.file.code(generator)
+    is_kept = text.startswith("self.")
+    scope: cst.CSTNode | None = file.class_of(site.node) if is_kept else site.function
+    if scope is None or not (is_kept or isinstance(generator, cst.Name)) or len(assigned_values(file, text, scope)) > 1:
+        return []
+    calls = [each for each in file.within(scope, cst.Call) if each is not site.node and _draws_by(file, each, text)]
+    calls = [each for each in calls if is_kept or file.function_of(each) is scope]
+    inside = [each for each in calls if any(around in (site.node, *calls) for around in file.ancestors(each))]
+    return [each for each in calls if each not in inside and _is_elsewhere(device_text(each), text)]
+
+
+def _draws_by(file: File, call: cst.Call, generator: str) -> bool:
+    """Return whether a function of torch draws by a generator."""
+    given = argument(call, "generator")
+    named = given is not None and file.code(given.value) == generator
+    return named and file.qualified_name(call.func).startswith("torch.")
+
+
+def _is_elsewhere(device: str, generator: str) -> bool:
+    """Return whether an expression of a device is neither the host nor where a generator is."""
+    return device not in ("", '"cpu"', "'cpu'", f"{generator}.device")
 
 
 def _move_weights(site: CallSite, generator: cst.BaseExpression) -> Changes:
