@@ -99,12 +99,21 @@ def _write(fix: Fix, target: EditTarget, bound: Mapping[str, Bound]) -> Iterator
         given = texts(fix.insert_before) or texts(fix.insert_after)
         lines = [code(names.write_code(cst.parse_statement(fill_text(each, _codes(bound))))).rstrip() for each in given]
         insert = insert_before if fix.insert_before else insert_after
-        module, usual = insert(file, target.site.statement, lines), f"Insert `{lines[0]}`"
+        place = _branches_beside(target.site, lines, bound) if fix.insert_before else None
+        module, usual = insert(file, place or target.site.statement, lines), f"Insert `{lines[0]}`"
     if module is not None:
         for name in sorted(names.missing):
             module = with_import(module, name)
         title = _title(fix, bound, new, usual)
         yield from rewrite(file, module, title, fix.safety or Safety.SAFE, fill_text(fix.reason, _codes(bound)))
+
+
+def _branches_beside(site: Site, lines: Sequence[str], bound: Mapping[str, Bound]) -> cst.If | None:
+    """Return the `if` around a statement before which lines move the tensor for its other branches too, if they do."""
+    codes = _codes(bound)
+    text, device = codes.get("TENSOR", ""), codes.get("DEVICE", "")
+    is_moved = bool(text and device) and list(lines) == [f"{text} = {text}.to({device})"]
+    return site.before_branches(text, device) if is_moved else None
 
 
 def _with_arguments(fix: Fix, call: cst.Call, bound: Mapping[str, Bound]) -> cst.Call | None:

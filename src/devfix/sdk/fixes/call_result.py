@@ -12,6 +12,7 @@ import libcst as cst
 from devfix.model import Diagnosis, is_in_place
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.fixes.moved_once import move_before_branches
 from devfix.sdk.trace.flows import SAME_EVERYWHERE, is_on_device
 from devfix.sdk.trace.operands import FOLLOWER, blamed_operand, names_in, peer_operand
 from devfix.sdk.trace.sites import FixSite
@@ -55,7 +56,8 @@ def move_added(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator
     """Yield changes that move the result without a name which the failing statement adds to a tensor, or writes there.
 
     Statements below it in the same block, which add what is on the same device to tensors of the same object that are
-    beside the first one, would fail next; the first change for each device moves what they add too.
+    beside the first one, would fail next; a change for each device moves what they add too. So would other branches
+    that combine the same two: the first change moves the variable of which the result is computed before all of them.
     """
     file, operand, peer = source.file(site.place), blamed_operand(diagnosis), peer_operand(diagnosis)
     root = file.root_at(site.place) if file else None
@@ -70,7 +72,12 @@ def move_added(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator
         return
     below = _added_below(file, statement, site, target, (operand.device, peer.device))
     own = [f"{target}.device"] if isinstance(_assignment_target(file, value), cst.Subscript) else []
+    wrong = [each.expression for each in site.scope if (each.kind, each.device) == ("tensor", operand.device)]
+    inside = [name for name in wrong if any(is_on_device(file, node) for node in file.find(value, name))]
     for anchor in dict.fromkeys([*own, *device_expressions(diagnosis, site, file)]):
+        before = move_before_branches(file, value, inside[0], anchor, kept) if len(inside) == 1 else None
+        if before is not None:
+            yield before
         every = move_at(file, value, anchor, below) if below else None
         if every is not None:
             yield replace(every, title=f"{every.title}, and what is added below it")

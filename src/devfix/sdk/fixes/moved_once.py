@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 
 import libcst as cst
@@ -11,29 +11,32 @@ import libcst as cst
 from devfix.model import Diagnosis
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.branches import before_branches, hoisting_point, met_names, written_targets
 from devfix.sdk.trace.flows import Flow, flow_of, is_tied_to_its_place
 from devfix.sdk.trace.operands import blamed_operand, target_device
 from devfix.sdk.trace.sites import FixSite
-from devfix.source import File, Sources
+from devfix.source import File, Sources, normalize
 from devfix.source.edits.expressions import moves_of
 from devfix.source.edits.statements import insert_before
 from devfix.source.file import Statement
 from devfix.source.queries.bound_names import is_bound, is_bound_between, is_local, root_name
-from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import is_told_apart, may_be_left_none, may_be_no_tensor
 from devfix.source.queries.reading import assignments, is_given, parameters
 from devfix.source.queries.repository import Repository
-from devfix.source.queries.writes import is_written
+from devfix.source.queries.writes import is_written, is_written_below
 
 ATTRIBUTE = re.compile(r"\w+(\.\w+)+")
 MOST = 3  # parameters that are moved together
 BRANCHES = (cst.If, cst.Else, cst.Try, cst.ExceptHandler, cst.Finally, cst.MatchCase, cst.FunctionDef)
 
 
-def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str, moved: str = "") -> Change | None:
+def assign_locally(
+    file: File, node: cst.BaseExpression, text: str, anchor: str, moved: str = "", met: Collection[str] = ()
+) -> Change | None:
     """Return a change that moves an attribute, or a constant, into a local variable before a statement and its loops.
 
-    `moved` is the expression of what is moved, where that is not `text.to(anchor)`.
+    `moved` is the expression of what is moved, where that is not `text.to(anchor)`. `met` are expressions that it
+    meets: other branches may combine it with them too.
     Returns None if only one statement reads the attribute and no loop does, if the function assigns the attribute, if
     it may be None there, or if the local name is taken.
 
@@ -47,7 +50,7 @@ def assign_locally(file: File, node: cst.BaseExpression, text: str, anchor: str,
         return table @ y
     <BLANKLINE>
     """
-    function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
+    function, statement = file.function_of(node), hoisting_point(file, node, text, anchor, met)
     if function is None or statement is None:
         return None
     is_constant = text.isupper() and text.isidentifier() and not is_local(function, text)
@@ -97,6 +100,39 @@ def _is_written(file: File, function: cst.FunctionDef, text: str) -> bool:
 
 def _is_line(file: File, node: cst.CSTNode, line: int, like: cst.CSTNode) -> bool:
     return type(node) is type(like) and file.statement_of(node) is node and file.line_of(node) == line
+
+
+def keep_before_branches(
+    diagnosis: Diagnosis, site: FixSite, file: File, node: cst.CSTNode, text: str, anchor: str
+) -> Change | None:
+    """Return a change that keeps an attribute on a device from before the branches that update it; None without such.
+
+    Nothing changes for a name that the statement at a node does not assign: a local variable will do.
+    """
+    statement = file.statement_of(node)
+    targets = [file.code(each) for each in written_targets(statement)] if statement is not None else []
+    if normalize(text) not in map(normalize, targets) or text.isidentifier():
+        return None
+    head = before_branches(file, node, text, anchor, met_names(diagnosis, site))
+    module = insert_before(file, head, [f"{text} = {text}.to({anchor})"]) if head is not None else None
+    return change(file, module, f"Keep `{text}` on `{anchor}`, in each branch that updates it")
+
+
+def move_before_branches(
+    file: File, node: cst.CSTNode, text: str, anchor: str, others: Collection[str]
+) -> Change | None:
+    """Return a change that moves a local variable before the branches that combine it with the same; None without."""
+    function = file.function_of(node)
+    if (
+        function is None
+        or not text.isidentifier()
+        or not is_local(function, text)
+        or is_written_below(file, node, text)
+    ):
+        return None
+    head = before_branches(file, node, text, anchor, others)
+    module = insert_before(file, head, [f"{text} = {text}.to({anchor})"]) if head is not None else None
+    return change(file, module, f"Move `{text}` to `{anchor}`, before the branches that use it")
 
 
 def move_at_entry(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:

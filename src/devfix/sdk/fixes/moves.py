@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import libcst as cst
@@ -13,7 +13,8 @@ from devfix.sdk.fixes.call_result import called_operand, is_written_on, move_at,
 from devfix.sdk.fixes.container import move_returned_values
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.factories import FACTORIES
-from devfix.sdk.fixes.moved_once import assign_locally, move_at_entry
+from devfix.sdk.fixes.moved_once import assign_locally, keep_before_branches, move_at_entry
+from devfix.sdk.trace.branches import hoisting_point, met_names
 from devfix.sdk.trace.flows import is_for_host, is_on_device
 from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, peer_operand
@@ -22,7 +23,6 @@ from devfix.source import File, Sources
 from devfix.source.edits.device_arguments import conditional_of_alike
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.bound_names import is_bound, is_local
-from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.optional import may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
 from devfix.source.queries.repository import Repository
@@ -52,6 +52,7 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
     own = (
         {f"{held.expression}.device" for held in peer.names if held.frame == site.frame} if peer is not None else set()
     )
+    met = met_names(diagnosis, site)
     own_names = {held.expression for held in blamed_operand(diagnosis).names if held.frame == site.frame}
     unnamed = [] if own_names & set(named) else called_operand(diagnosis, site, file, root, source)
     updated = _updated_target(root)
@@ -68,10 +69,11 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
         for anchor in dict.fromkeys([*anchors, *near] if is_named else [*near, *anchors]):
             if anchor.startswith((f"{text}.", f"next({text}.")):
                 continue
-            rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor)
-            rebound = rebound or assign_locally(file, nodes[0], text, anchor)
+            rebound = None if is_written_below(file, nodes[0], text) else _rebound(file, nodes[0], text, anchor, met)
+            rebound = rebound or assign_locally(file, nodes[0], text, anchor, met=met)
+            rebound = rebound or keep_before_branches(diagnosis, site, file, nodes[0], text, anchor)
             inline = None if written else move_at(file, nodes[0], anchor, _other_reads(file, nodes[0], text))
-            again = _used_below(file, root, nodes[0], text) or _can_hoist(file, nodes[0], text, anchor)
+            again = _used_below(file, root, nodes[0], text) or _can_hoist(file, nodes[0], text, anchor, met)
             both = None if written else _move_similar(diagnosis, site, file, nodes[0], text, anchor)
             changes = [rebound, inline, both] if again else [inline, both, rebound]
             if beside:  # an operator refuses a list as long as one element of it is elsewhere
@@ -154,8 +156,8 @@ def _other_reads(file: File, node: cst.BaseExpression, text: str) -> list[cst.Ba
     return [each for each in occurrences(file, statement, text) if each is not node and is_on_device(file, each)]
 
 
-def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
-    function, statement = file.function_of(node), outside_loops(file, node, text, anchor)
+def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str, met: Collection[str] = ()) -> Change | None:
+    function, statement = file.function_of(node), hoisting_point(file, node, text, anchor, met)
     if statement is None or function is not file.function_of(statement):
         return None
     if not text.isidentifier() or file.is_bound_within(node, text) or not is_bound(file, statement, anchor):
@@ -184,9 +186,9 @@ def _updated_there(file: File, target: cst.BaseExpression, anchor: str) -> Chang
     return _rebound(file, target, text, anchor) if is_own else None
 
 
-def _can_hoist(file: File, node: cst.BaseExpression, text: str, anchor: str) -> bool:
-    """Return whether the move can be hoisted out of a loop in which it would copy in each iteration."""
-    return outside_loops(file, node, text, anchor) is not file.statement_of(node)
+def _can_hoist(file: File, node: cst.BaseExpression, text: str, anchor: str, met: Collection[str]) -> bool:
+    """Return whether the move can be hoisted: out of a loop that would copy each time, or for all branches."""
+    return hoisting_point(file, node, text, anchor, met) is not file.statement_of(node)
 
 
 def _used_below(file: File, failed: cst.CSTNode, node: cst.BaseExpression, text: str) -> bool:

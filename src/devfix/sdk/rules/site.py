@@ -18,6 +18,7 @@ from devfix.sdk.fixes.factories import add_device_argument, device_parameter
 from devfix.sdk.fixes.modules import move_module_before
 from devfix.sdk.fixes.moves import move_argument, move_result
 from devfix.sdk.fixes.parameters import add_device_parameter
+from devfix.sdk.trace.branches import before_branches, met_names
 from devfix.sdk.trace.history import is_created_in_reach
 from devfix.sdk.trace.sites import FixSite, SiteKind
 from devfix.source import File, Sources, last_name
@@ -97,6 +98,10 @@ class Site:
     def is_in_constructor(self) -> bool:
         """True if the node is in a constructor, or in a comprehension of one."""
         return is_in_constructor(self.place.function)
+
+    def before_branches(self, text: str, device: str) -> cst.If | None:
+        """Return the `if` before which an expression can be moved for all branches that combine it with the same."""
+        return before_branches(self.file, self.node, text, device, met_names(self.diagnosis, self.fix_site))
 
     def call(self, *names: str) -> cst.Call | None:
         """Return the call here, with one of these last names if any are given."""

@@ -179,8 +179,15 @@ def _is_settled(file: File, function: cst.FunctionDef, node: cst.CSTNode, name: 
     while parent is not None and parent is not function.body and parent is not function:
         if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test and word.search(code(parent.test)):
             return True
+        if isinstance(parent, cst.IndentedBlock) and _is_settled_above(file, parent, child, name):
+            return True
         child, parent = parent, file.parent(parent)
-    above = takewhile(lambda each: each is not child, function.body.body)
+    return _is_settled_above(file, function.body, child, name)
+
+
+def _is_settled_above(file: File, block: cst.BaseSuite, child: cst.CSTNode, name: str) -> bool:
+    """Return whether a statement of a block settles a name before another one of it runs."""
+    above = takewhile(lambda each: each is not child, block.body)
     return any(_settles(file, each, name) for each in above)
 
 
