@@ -8,13 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import islice
+from itertools import chain, islice
 from textwrap import dedent, indent
 
 import libcst as cst
 
+from devfix.diagnosis.uses_of_constants import uses_of_constants
 from devfix.model import Edit, Patch, SourceLocation
-from devfix.sdk import FACTORIES, File, add_keyword, argument, is_bound, is_local, is_move, last_name, remove_keyword
+from devfix.sdk import (
+    FACTORIES,
+    File,
+    Sources,
+    add_keyword,
+    argument,
+    is_bound,
+    is_local,
+    is_move,
+    last_name,
+    remove_keyword,
+)
 from devfix.source import SourceError, check_syntax
 
 PLACES = 20  # at most, for one fix
@@ -37,7 +49,8 @@ def similar_sites(
     """
     faulty = [old.splitlines()[0] for edit in patch.edits for old, _ in _pairs(edit)]
     every = sorted(path for path in containing(faulty) if path.endswith((".py", ".ipynb")))[:FILES]
-    found = (each for edit in patch.edits for each in _advice(edit, read, every))
+    advice = (each for edit in patch.edits for each in _advice(edit, read, every))
+    found = chain(advice, uses_of_constants(patch, Sources(read, containing)))
     unique = {(each.path, each.after): each for each in islice(found, PLACES)}
     yield from unique.values()
 

@@ -13,7 +13,7 @@ from devfix.verification.rebase import merge_edits, parts_with, rebase
 
 USES = 6  # uses of one tensor that one change fixes
 TRIES = 2  # candidates tried at each use
-EVERYWHERE = ", at every use"
+EVERYWHERE = ", at each use that failed"
 
 
 def extend_to_all_uses(

@@ -57,6 +57,16 @@ def _imports(file: File) -> Iterator[tuple[str, ImportedName]]:
                 yield alias.evaluated_alias or name, ImportedName((*origin.parts, name), origin.is_path)
 
 
+def star_imports(file: File) -> list[ImportedName]:
+    """Return the modules of which a file imports all names.
+
+    >>> [each.parts for each in star_imports(File("acme/__init__.py", b"from .models import *\\nimport torch\\n"))]
+    [('acme', 'models')]
+    """
+    nodes = [node for node in file.within(file.module) if isinstance(node, cst.ImportFrom)]
+    return [_origin(file, node) for node in nodes if isinstance(node.names, cst.ImportStar)]
+
+
 def _package(name: str) -> tuple[str, ImportedName]:
     """Return what `import a.b` binds: `a`."""
     head = name.partition(".")[0]

@@ -14,7 +14,7 @@ from devfix.report.plain import one_line, plain
 from devfix.report.record import OUTCOMES
 from devfix.report.types import CopiesRecord, DependencyFaultRecord, FixRecord, RegressionTestRecord, VerdictRecord
 
-_SHOWN = 8  # rejected candidates without --verbose; a search may try dozens
+_SHOWN = 8  # rejected candidates without --verbose, and places of similar code; a search may try dozens
 EQUIVALENT = "superseded"
 ALIVE = "alive"  # how a world begins in which the program was ended as requested, without a failure
 
@@ -30,6 +30,8 @@ def change(fix: FixRecord, with_diff: bool = True) -> Iterator[RenderableType]:
         yield Text("\nSimilar code, not changed because no run has shown it to fail:")
         for edit in similar[:_SHOWN]:
             yield Padding(colored_diff(edit.diff), (0, 0, 0, 2))
+        if len(similar) > _SHOWN:
+            yield Text(f"  and {len(similar) - _SHOWN} more places (--format json has them)")
 
 
 def candidates(
