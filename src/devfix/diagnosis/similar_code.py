@@ -13,6 +13,7 @@ from textwrap import dedent, indent
 
 import libcst as cst
 
+from devfix.diagnosis.twins_in_branches import twins_in_branches
 from devfix.diagnosis.uses_of_constants import uses_of_constants
 from devfix.model import Edit, Patch, SourceLocation
 from devfix.sdk import (
@@ -61,7 +62,9 @@ def _advice(edit: Edit, read: Callable[[str], bytes | None], paths: Iterable[str
         data = read(path)
         if data is not None and any(old.splitlines()[0].encode() in data for old, _ in pairs):
             yield from _elsewhere(path, data, pairs)
-    yield from _siblings(edit, read(edit.path) or b"")
+    data = read(edit.path) or b""
+    yield from _siblings(edit, data)
+    yield from twins_in_branches(edit, data)
 
 
 def _pairs(edit: Edit) -> list[Pair]:

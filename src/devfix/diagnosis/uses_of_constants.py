@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
 
 import libcst as cst
 
@@ -46,15 +47,26 @@ def _moved_constants(edit: Edit, sources: Sources) -> Iterator[Constant]:
         before, after = File(edit.path, edit.before), File(edit.path, edit.after)
     except SourceError:
         return
-    moved = Counter(before.code(each) for each in _moves(before).values())
-    for receiver, call in _moves(after).items():
-        function, text = after.function_of(call), after.code(receiver)
-        moved[after.code(call)] -= 1
-        if moved[after.code(call)] >= 0 or function is None or is_local(function, root_name(text)):
-            continue
+    for receiver, call in new_moves(before, after):
+        text = after.code(receiver)
+        function = after.function_of(call)
         constant = constant_of(after, text, sources)
-        if constant is not None:
+        if constant is not None and function is not None and not is_local(function, root_name(text)):
             yield constant
+
+
+def new_moves(before: File, after: File) -> Iterator[tuple[cst.BaseExpression, cst.Call]]:
+    """Yield the moves of names and attributes to a device that a file has after an edit alone, with what they move."""
+    texts = before.text.splitlines(), after.text.splitlines()
+    parts = [each for each in SequenceMatcher(None, *texts, autojunk=False).get_opcodes() if each[0] != "equal"]
+    old = {number + 1 for _, first, last, _, _ in parts for number in range(first, last)}
+    new = {number + 1 for _, _, _, first, last in parts for number in range(first, last)}
+    moved = Counter(before.code(each) for each in _moves(before).values() if before.line_of(each) in old)
+    for receiver, call in _moves(after).items():
+        if after.line_of(call) in new:
+            moved[after.code(call)] -= 1
+            if moved[after.code(call)] < 0:
+                yield receiver, call
 
 
 def _moves(file: File) -> Mapping[cst.BaseExpression, cst.Call]:

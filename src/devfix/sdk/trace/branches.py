@@ -64,6 +64,26 @@ def before_branches(
     return head if beside and all(_meets(file, read, met) for read in beside) else None
 
 
+def met_beside(file: File, node: cst.CSTNode, text: str, others: Collection[str]) -> list[cst.BaseExpression]:
+    """Return where other branches of the `if` around a statement combine an expression with one of some others.
+
+    Not below a statement of a branch that gives it another value.
+
+    >>> file = File("m.py", b"if a:\\n    y = x + m\\nelif b:\\n    y = x * m\\nelse:\\n    y = m + 1\\n")
+    >>> found = met_beside(file, file.find(file.module, "x + m")[0], "m", ["x"])
+    >>> [file.line_of(each) for each in found]
+    [4]
+    """
+    own = file.parent(file.statement_of(node) or node)
+    head = _head_of(file, own) if own is not None else None
+    found = []
+    for body in _bodies(head) if head is not None else ():
+        meeting = [each for each in _uses(file, body, text) if body is not own and _meets(file, each, others)]
+        given = [file.line_of(line) for line in body.body if _changes(file, line, text)]
+        found += [each for each in meeting if file.line_of(each) <= min(given, default=file.line_of(each))]
+    return found
+
+
 def met_names(diagnosis: Diagnosis, site: FixSite) -> set[str]:
     """Return the expressions at a site of what the blamed operand met, and of what that was computed from."""
     peer = peer_operand(diagnosis)
