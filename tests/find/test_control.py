@@ -49,6 +49,10 @@ def test_what_keeps_tests_from_being_lifted_is_said(outcome: Outcome, tests: Tes
     assert list(notes_of(TESTS, ended(outcome, tests, "\nno tests ran in 0.01s\n"))) == said
 
 
+def test_what_the_user_left_out_is_not_said() -> None:
+    assert not list(notes_of(TESTS, ended(Outcome.CLEAN, TestResults(), "\n2 deselected in 0.07s\n")))
+
+
 @pytest.mark.parametrize(
     ("told", "said"),
     [

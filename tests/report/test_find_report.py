@@ -76,7 +76,18 @@ def test_the_text_has_a_row_for_each_cause() -> None:
     row = next(line for line in text.splitlines() if line.startswith("1 "))
     assert "lib/a.py:5" in row and "high" in row and " 2 " in row
     assert "Reached by tests/test_a.py::test_it and 1 more" in text and "low, not confirmed" in text
+    assert text.count("Not confirmed, and not repaired: ") == 1
     assert "\n1 test failed on the CPU (not lifted):\n  tests/test_a.py::test_broken\n" in text
+
+
+def test_the_place_of_a_quoted_line_is_told_where_the_heading_has_another() -> None:
+    found = record()
+    (raises,) = (each for each in found.findings if each.evidence is None)
+    assert raises.failure is not None and raises.failure.at is not None
+    at = raises.failure.at
+    for line, is_told in ((at.line + 1, True), (at.line, False)):
+        moved = replace(raises, path=at.path, line=line)
+        assert (f"At {at.path}:{at.line}:" in find_text(replace(found, findings=(moved,)))) == is_told
 
 
 def test_names_of_tests_are_not_wrapped() -> None:

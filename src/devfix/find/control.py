@@ -14,6 +14,7 @@ from devfix.find.suites import Suite, SuiteKind
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 _NEEDS_GPU = re.compile(r"cuda|\bgpus?\b|nvidia|accelerator", re.IGNORECASE)
 _LACKS_GPU = re.compile("Found no NVIDIA driver|not compiled with (CUDA|XPU)|No (CUDA GPUs|XPU devices) are available")
+_DESELECTED = re.compile(r"\d+ deselected in ")
 _RAISED = "E "
 _EXCEPTION = re.compile(r"[\w.]+(:|$)")
 _OF_HOOK = "INTERNALERROR> "
@@ -38,6 +39,8 @@ def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
         yield f"the budget was enough for {len(tests.results)} {of_all}; --budget gives more"
     elif not tests.results and not tests.collection:
         said = _last_said(run.stdout + run.stderr) if run is not None else ""
+        if _DESELECTED.match(said):  # as --select or --exclude asks
+            return
         yield f"pytest ran none of the {suite.name}" + (f": {said}" if said else "")
 
 

@@ -90,6 +90,9 @@ def _end_of(place: str, width: int) -> str:
 
 def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
     if finding.failure is not None:
+        at = finding.failure.at
+        if at is not None and (at.path, at.line) != (finding.path, finding.line):
+            yield Text(f"At {one_line(at.path, 300)}:{at.line}:")
         yield from diagnosis(finding.failure, is_raised=finding.evidence is None)  # else `--lift-strict` raised it
     else:
         yield Text(f"> {one_line(finding.source)}")
@@ -101,6 +104,8 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
         yield Text("The exception is caught: the test goes on without what failed.")
     if fix := finding.fix:
         yield from _render_fix(fix)
+    if not finding.confirmed:
+        yield Text("Not confirmed, and not repaired: its first test did not show it again alone, or had no time to.")
     tests = finding.tests
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
     yield _whole(f"Reached by {one_line(tests[0], 300)}{more}")
