@@ -146,9 +146,14 @@ def _is_wanted(node: cst.BaseExpression, found: Computed) -> bool:
         tensors = {each.expression for each in found.site.scope if each.kind == "tensor"}
         values = assigned_values(found.site.file, node.value, found.function)
         is_other = all(map(is_no_tensor, values)) if values else node.value in parameters(found.function)
-        if is_other and node.value not in tensors:
+        if (is_other and node.value not in tensors) or (values and all(map(_is_for_host, values))):
             return False
-    return not (isinstance(node, cst.Call) and last_name(node.func) in TO_HOST)
+    return not _is_for_host(node)
+
+
+def _is_for_host(node: cst.CSTNode) -> bool:
+    """Return whether an expression ends in a copy to the host, which is to be there then."""
+    return isinstance(node, cst.Call) and last_name(node.func) in TO_HOST
 
 
 def _move(node: cst.BaseExpression, device: str, given: str) -> cst.BaseExpression:
