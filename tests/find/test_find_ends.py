@@ -193,7 +193,9 @@ def test_a_lifted_run_that_ends_at_its_start_is_told(tmp_path: Path) -> None:
     write(root, {"conftest.py": f"import os, torch\n\n{starts}"})
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message=conftest")
-    told = find(root, "--no-silent")
+    searched = subprocess.run(command(root, "--no-silent"), capture_output=True, text=True)
+    told = json.loads(searched.stdout)
+    assert searched.returncode == 2, searched.stderr
     assert (told["findings"], told["passed_cpu"], told["passed_lifted"]) == ([], 1, 0)
     assert told["notes"] == [
         f"1 of 1 tests has no result lifted to cuda:{index}; pytest ended with: exit code 7" for index in (0, 1)

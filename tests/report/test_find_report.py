@@ -42,7 +42,7 @@ def test_the_text_says_that_a_call_was_told_the_gpu() -> None:
 
 def test_a_search_that_lifted_nothing_is_not_clean() -> None:
     nothing = replace(record(), findings=(), artefacts=(), failed_lifted=(), passed_lifted=0)
-    said = "Nothing was searched: 3 tests pass on the CPU, and the budget was over before one of them ran on a GPU"
+    said = "Nothing was searched: 3 tests pass on the CPU, and none of these ran on a GPU"
     assert " ".join(find_text(nothing).split()).startswith(said)
     assert find_outputs(nothing).startswith("outcome=error\n")
     assert not replace(nothing, passed_lifted=1).is_unsearched and not replace(nothing, passed_cpu=0).is_unsearched

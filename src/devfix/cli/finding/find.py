@@ -33,7 +33,7 @@ EPILOG = """Examples:
   devfix find --world mps
   devfix find . --format json > known.json; devfix find . --baseline known.json
 
-Exit codes: 0 nothing new; 1 findings; 2 wrong usage, or no time to run a test on a GPU; 3 a fault of devfix itself;
+Exit codes: 0 nothing new; 1 findings; 2 wrong usage, or no test ran on a GPU; 3 a fault of devfix itself;
 130 interrupted before anything was found."""
 INTERRUPTED = 130  # as shells have it of a program that Ctrl-C ended
 

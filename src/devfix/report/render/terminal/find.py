@@ -43,10 +43,10 @@ def find_headline(data: FindRecord) -> str:
     if data.error is not None:
         return ("Internal error: " if data.error.log else "Error: ") + one_line(data.error.message)
     if data.is_unsearched:
-        stopped = "the search was interrupted" if data.interrupted else "the budget was over"
+        stopped = " before the interrupt" if data.interrupted else ""
         return (
-            f"Nothing was searched: {_tests(data.passed_cpu)} pass on the CPU, and {stopped} before one of them ran on"
-            f" a GPU ({duration(data.seconds['total'])})"
+            f"Nothing was searched: {_tests(data.passed_cpu)} pass on the CPU, and none of these ran on a GPU{stopped}"
+            f" ({duration(data.seconds['total'])})"
         )
     count = len(data.findings)
     found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
