@@ -45,7 +45,7 @@ class ComparedWithString(SourceRule):
         for node in function.file.within(function.node, cst.Comparison) if function is not None else ():
             if function is not None and _better(ctx, function.file, node) is not None:
                 text = function.file.code(node)
-                return ctx.report(f"`{text}` compares a device with what it never equals, and is always refused.")
+                return ctx.report(f"`{text}` compares a device with what it never equals: every input is refused.")
         return super().diagnose(ctx)
 
     def propose(self, ctx: Context) -> Changes:
@@ -137,12 +137,10 @@ def _better_chain(ctx: Context, file: File, node: cst.Comparison) -> cst.BaseExp
     better = _better(ctx, file, single)
     if better is None:
         return None
-    is_alone = isinstance(file.parent(node), ALONE) or node.lpar
-    around = (
-        ([], []) if is_alone and not node.lpar else (node.lpar or [cst.LeftParen()], node.rpar or [cst.RightParen()])
-    )
+    is_wrapped = not node.lpar and not isinstance(file.parent(node), ALONE)
+    lpar, rpar = ([cst.LeftParen()], [cst.RightParen()]) if is_wrapped else (node.lpar, node.rpar)
     rest = node.with_changes(comparisons=others, lpar=[], rpar=[])
-    return cst.BooleanOperation(rest, cst.And(), better, lpar=around[0], rpar=around[1])
+    return cst.BooleanOperation(rest, cst.And(), better, lpar=lpar, rpar=rpar)
 
 
 def _unwrap(node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:

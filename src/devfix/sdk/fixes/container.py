@@ -92,12 +92,9 @@ def move_returned_values(diagnosis: Diagnosis, site: FixSite, file: File, call: 
         return
     scope = diagnosis.failure.frames[frame].scope
     is_mixed = any(each.expression == name and each.kind == "container" for each in scope)
-    tensor = imported_name(file, "torch.Tensor")
-    asked = f"isinstance(value, {tensor})" if tensor else 'hasattr(value, "to")'
     for anchor in device_expressions(diagnosis, site, file):
         if not anchor.startswith(f"{name}["):
-            moved = f"value.to({anchor})" + (f" if {asked} else value" if is_mixed else "")
-            text = f"{{key: {moved} for key, value in {file.code(call)}.items()}}"
+            text = f"{{key: {_moved_value(file, anchor, is_mixed)} for key, value in {file.code(call)}.items()}}"
             module = file.replace({call: cst.parse_expression(text)})
             found = change(file, module, f"Move the values of `{name}` to `{anchor}`")
             if found:
@@ -110,10 +107,15 @@ def _listed_lines(site: FixSite, file: File, name: str, anchor: str) -> list[str
     if not all(listed.match(text) for text in site.expressions if text.startswith(f"{name}[")):
         return []
     kinds = {each.kind for each in site.scope if listed.fullmatch(each.expression)}
+    moved = _moved_value(file, anchor, "container" in kinds)
+    return [f"{name} = [{{key: {moved} for key, value in each.items()}} for each in {name}]"]
+
+
+def _moved_value(file: File, anchor: str, is_mixed: bool) -> str:
+    """Return the move of a value of a dictionary, which may be no tensor if the dictionary `is_mixed`."""
     tensor = imported_name(file, "torch.Tensor")
     asked = f"isinstance(value, {tensor})" if tensor else 'hasattr(value, "to")'
-    moved = f"value.to({anchor})" + (f" if {asked} else value" if "container" in kinds else "")
-    return [f"{name} = [{{key: {moved} for key, value in each.items()}} for each in {name}]"]
+    return f"value.to({anchor})" + (f" if {asked} else value" if is_mixed else "")
 
 
 def _lines(file: File, name: str, anchor: str) -> list[str]:

@@ -156,12 +156,13 @@ def _texts(diagnosis: Diagnosis, site: FixSite, file: File, wanted: str) -> Iter
             is_statistic = STATISTICS.search(text) is not None
             bias = 0.2 * bool(is_statistic or BIAS.search(text))
             is_parameter = is_statistic or binding.type.endswith("Parameter")
-            parameter = is_parameter * (1.0 + bias + _is_given(site, text)) or _is_of_callers(site, file, text)
+            foreign = _is_of_callers(site, file, text)
+            parameter = 1.0 + bias + _is_given(site, text) if is_parameter else foreign
             # A name is clearer than an element: `frames` before `packed[2]`. With two GPUs, the peer's device is right
             # in every call, another tensor's only in this one.
             is_peer = two and text in named
-            near = 0.2 * attribute_depth(text) + bias + _is_of_callers(site, file, text)
-            far = near if is_peer else 0.5 * attribute_depth(text) + parameter
+            depth = attribute_depth(text)
+            far = 0.2 * depth + bias + foreign if is_peer else 0.5 * depth + parameter
             yield (2.0 if text in named else 2.6 if text in derived else 3.0) + far, f"{text}.device"
         elif binding.kind == "module" and is_there(binding, wanted) and _has_parameters(site, text):
             yield 6.0 + 0.5 * attribute_depth(text), f"next({text}.parameters()).device"
