@@ -169,7 +169,7 @@ class OpenRepair:
         fault = (
             find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None
         )
-        with session.seconds.measure("doubt"):
+        with session.seconds.measure("doubt"), session.optional("the warnings of rules were confirmed"):
             session.notes.add(*confirmed_warnings(session, loop.rules, final))
         if self.is_kept:
             with session.seconds.measure("guard"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
+from devfix.errors import BudgetSpentError
 from devfix.execution.device_matrix import worlds_to_verify
 from devfix.model import DeviceType, Failure, Fix, Outcome, Patch, RegressionTest, Repair
 from devfix.notebooks.notebook import is_notebook
@@ -90,7 +91,11 @@ class _TestFinder:
                 yield repair
                 continue
             around = (states[number], states[number + 1], states[-1])
-            yield self._with_test(repair, repair.fix, around, number, len(fixes), seconds, fixes[-1].verdict.worlds)
+            outcomes = fixes[-1].verdict.worlds
+            try:
+                yield self._with_test(repair, repair.fix, around, number, len(fixes), seconds, outcomes)
+            except BudgetSpentError:
+                yield replace(repair, no_test_reason="the budget was over before a test was verified")
             number += 1
 
     def _with_test(

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Outcome, Patch, Run, Verdict, VerdictOutcome, World
+from devfix.errors import BudgetSpentError
+from devfix.model import NO_COUNTS, CountRequest, Diagnosis, Outcome, Patch, Run, Verdict, World
 from devfix.verification.candidate import (
     CandidateResult,
     diversify,
@@ -18,26 +19,17 @@ from devfix.verification.candidate import (
     mark_superseded,
     reject,
 )
-from devfix.verification.checks.computation import diff_totals, extra_gpu_work, left_gpu
-from devfix.verification.checks.ended import ENDED_NOTE, counts_for, stops_before
-from devfix.verification.checks.model_summaries import differs_by_children, registered_attributes
+from devfix.verification.checks.computation import extra_gpu_work, left_gpu
+from devfix.verification.checks.ended import counts_for, stops_before
 from devfix.verification.checks.operand_values import detect_operand_change, expected_checksums, misses_expected
-from devfix.verification.checks.stdout import (
-    differing_numbers,
-    gpu_only_lines,
-    last_line,
-    prints_alike,
-    stdout_differs,
-    unseeded_note,
-)
+from devfix.verification.checks.stdout import differing_numbers, gpu_only_lines
 from devfix.verification.checks.suppression import still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import describe_other_end, ends_alike, ends_as
+from devfix.verification.other_worlds import OtherWorlds, Runner
 from devfix.verification.requests import CPU, Expect, expect_nothing, expected_requests, first_request
 
-# Arguments: world, changed files, whether the process must be a fresh one, locations at which operators are counted.
-Runner = Callable[[World, Mapping[str, bytes], bool, CountRequest], Run]
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
 CANDIDATES = 24
 BETTER = 6  # more candidates to try for fewer copies, after one is verified but copies in a loop
@@ -76,6 +68,7 @@ class Verifier:
         self.seeded = seeded or run
         self.review, self.promising = review, promising
         self.flaky: list[str] = []
+        self._others = OtherWorlds(run, self.seeded, files, baseline, self.flaky)
         self.untried: list[Patch] = []  # taken from the candidates, but never run
         self._control: Future[Run] | None = None
         self.is_flaky = False  # the failure comes and goes, so runs of patches prove nothing
@@ -93,41 +86,56 @@ class Verifier:
         blamed, source = {each.rule: each for each in diagnoses}, iter(patches)
         left, queue = CANDIDATES, source
         with ThreadPoolExecutor(self._threads) as pool:
-            while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
-                if self.report_progress is not None:
-                    tried = len(candidates)
-                    self.report_progress(tried + 1, tried + len(batch), tried + left, batch[0].title)
-                left -= len(batch)
-                given = (self.before, self.files, self.worlds, batch[0], blamed[batch[0].rule])
-                self.expect(expected_requests(*given, is_first=not candidates) if held is None else ())
-                runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
-                if not candidates and self.jobs > 1 and self.expect is expect_nothing:  # a core is free
-                    self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
-                for candidate in (run.result() for run in runs):
-                    if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
-                        candidate = self._review(self.verify_on_all_worlds(candidate, pool))
-                    elif candidate.verdict.outcome == "verified":
-                        candidate = reject(candidate, "another verified candidate makes no more copies or is nearer")
-                    candidates.append(candidate)
-                    if candidate.verdict.outcome == "progressed":
-                        if not further:
-                            queue = iter(diversify(islice(queue, left), [candidate.patch]))
-                            left = min(left, FURTHER)
-                        further.append(candidate)
-                    if candidate.verdict.outcome == "verified" and not (held and is_not_better_than(candidate, held)):
-                        if held is None:
-                            left = min(left, BETTER)
-                        held = candidate
-                if self.is_flaky or (held is not None and is_settled(held)):
-                    break
-            self.expect(())
-            stronger = [each for each in further if held is None or is_stronger(each, held, self.before.failure)]
-            if stronger and not self.is_flaky:
-                held = self._best_progress(stronger, pool, candidates) or held
+            try:
+                while left > 0 and (batch := list(islice(queue, min(left, self.jobs) if candidates else 1))):
+                    self._report_progress(len(candidates), len(batch), left, batch[0])
+                    left -= len(batch)
+                    given = (self.before, self.files, self.worlds, batch[0], blamed[batch[0].rule])
+                    self.expect(expected_requests(*given, is_first=not candidates) if held is None else ())
+                    runs = [pool.submit(self.run_on_failing_world, patch, blamed[patch.rule]) for patch in batch]
+                    if not candidates and self.jobs > 1 and self.expect is expect_nothing:  # a core is free
+                        self._control = pool.submit(self.run, self.before.world, self.files, False, NO_COUNTS)
+                    for run in runs:
+                        candidate = self._judge(run.result(), held, pool)
+                        candidates.append(candidate)
+                        if candidate.verdict.outcome == "progressed":
+                            if not further:
+                                queue = iter(diversify(islice(queue, left), [candidate.patch]))
+                                left = min(left, FURTHER)
+                            further.append(candidate)
+                        is_verified = candidate.verdict.outcome == "verified"
+                        if is_verified and not (held and is_not_better_than(candidate, held)):
+                            left = min(left, BETTER) if held is None else left
+                            held = candidate
+                    if self.is_flaky or (held is not None and is_settled(held)):
+                        break
+                self.expect(())
+                stronger = [each for each in further if held is None or is_stronger(each, held, self.before.failure)]
+                if stronger and not self.is_flaky:
+                    held = self._best_progress(stronger, pool, candidates) or held
+            except BudgetSpentError:
+                if held is None:
+                    raise
+                self.expect(())
+                self.flaky.append("the budget was over before the kept fix was compared with all other candidates")
         if held is not None and held.verdict.outcome == "verified":
             candidates = [mark_superseded(candidate) for candidate in candidates]
         self.untried = list(queue) if queue is not source else []
         return held, [each for each in candidates if each is not held and each.patch is not (held and held.patch)]
+
+    def _report_progress(self, tried: int, count: int, left: int, first: Patch) -> None:
+        if self.report_progress is not None:
+            self.report_progress(tried + 1, tried + count, tried + left, first.title)
+
+    def _judge(
+        self, candidate: CandidateResult, held: CandidateResult | None, pool: ThreadPoolExecutor
+    ) -> CandidateResult:
+        """Return a candidate with its verdict in all worlds, if it holds in its own and `held` is no better."""
+        if candidate.verdict.outcome != "verified":
+            return candidate
+        if held is not None and is_not_better_than(candidate, held):
+            return reject(candidate, "another verified candidate makes no more copies or is nearer")
+        return self._review(self.verify_on_all_worlds(candidate, pool))
 
     def run_on_failing_world(self, patch: Patch, diagnosis: Diagnosis) -> CandidateResult:
         """Run one candidate in the world that failed."""
@@ -144,20 +152,13 @@ class Verifier:
         before, runner, home = self.before, self.run, self.before.world
         if before.failure is None or not misses_expected(before, reach, after):
             return ""
-        if self._draws_unseeded(before, after):
+        if self._others.draws_unseeded(before, after):
             runner = self.seeded
             before = replace(runner(home, self.files, False, NO_COUNTS), operator_counts=before.operator_counts)
             reach = replace(reach, expected_values=expected_checksums(before.failure, diagnosis))
             after = runner(home, files, False, reach)
         plain, patched = partial(runner, home, self.files, False, NO_COUNTS), partial(runner, home, files, False)
         return detect_operand_change(before, diagnosis, reach, after, plain, patched)
-
-    def _draws_unseeded(self, *runs: Run) -> bool:
-        """Return whether runs drew from unseeded generators, so that they may agree by chance."""
-        names = sorted({name for run in runs for name in run.unseeded})
-        if names:
-            self.flaky.append(unseeded_note(names))
-        return bool(names)
 
     def _ends_as_without_gpu(self, run: Run, patch: Patch) -> bool:
         """Return whether a program fails for the reason for which it also fails without a GPU, unpatched."""
@@ -221,7 +222,7 @@ class Verifier:
                 outcome, reason = "broken", missed
             elif world == home and not ends_as(run, candidate.run):
                 outcome, reason = "broken", describe_other_end(run, fresh)
-            elif world != home and (worse := self._worse(world, candidate, run)):
+            elif world != home and (worse := self._others.worse(world, candidate, run)):
                 outcome, reason = worse
             elif world == CPU and (apart := extra_gpu_work(self.before, runs[home].result(), run, edits)):
                 outcome, reason = "behaviour-changed", apart
@@ -242,59 +243,3 @@ class Verifier:
             candidate.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
         )
         return replace(candidate, verdict=verdict, worlds_still_failing=worlds_still_failing)
-
-    def _worse(self, world: World, candidate: CandidateResult, run: Run) -> tuple[VerdictOutcome, str] | None:
-        if run.outcome is Outcome.CLEAN and world != CPU:
-            return None
-        before = self.baseline(world)
-        if run.outcome is not Outcome.CLEAN and before.outcome is Outcome.CLEAN:
-            return "regressed", f"{world.name} ran before, now it {run.outcome.value}: {last_line(run)}"
-        ended = before.outcome is Outcome.OTHER and candidate.run.outcome is Outcome.OTHER and world == CPU
-        if ended and not ends_alike(run, before, candidate.patch.edits):
-            now = f"now it {run.outcome.value}: {last_line(run)}"
-            return "regressed", f"{world.name} ended with {last_line(before)}, {now}"
-        if not ended and (before.outcome, run.outcome) != (Outcome.CLEAN, Outcome.CLEAN):
-            return None
-        if before.torch and not run.torch:
-            return "behaviour-changed", f"nothing is seen of the program any more in the world {world.name}"
-        if before.ended or run.ended:
-            self.flaky.append(ENDED_NOTE)
-            return None
-        if prints_alike(before.stdout, run.stdout) and not diff_totals([before], run, candidate.patch.recomputes):
-            return None
-        if not self._draws_unseeded(before, run):
-            return self._differs(world, candidate, before, run, self.run)
-        before, run = (self.seeded(world, files, False, NO_COUNTS) for files in (self.files, candidate.files))
-        if before.outcome is not (Outcome.OTHER if ended else Outcome.CLEAN):
-            return None  # with these numbers the program ends otherwise, so nothing can be compared
-        if run.outcome is not before.outcome:
-            return "regressed", f"{world.name} ran before, with a seed, now it {run.outcome.value}: {last_line(run)}"
-        return self._differs(world, candidate, before, run, self.seeded)
-
-    def _differs(
-        self, world: World, candidate: CandidateResult, before: Run, run: Run, runner: Runner
-    ) -> tuple[VerdictOutcome, str] | None:
-        if prints_alike(before.stdout, run.stdout) and not diff_totals([before], run, candidate.patch.recomputes):
-            return None
-        again = runner(world, self.files, False, NO_COUNTS)
-        new = registered_attributes(candidate.patch.edits)  # printed summaries of the model may tell of them
-        alike = prints_alike(before.stdout, run.stdout) or differs_by_children(before.stdout, run.stdout, new)
-        if not alike and self._prints_else(world, candidate, [before, again], run, runner):
-            return "behaviour-changed", f"the program prints something else in the world {world.name}"
-        plain = [before, again]
-        if diff_totals(plain, run, candidate.patch.recomputes):  # run again to exclude chance
-            plain.append(runner(world, self.files, False, NO_COUNTS))
-        if computes := diff_totals(plain, run, candidate.patch.recomputes):
-            return "behaviour-changed", f"the program computes something else in the world {world.name}: {computes}"
-        return None
-
-    def _prints_else(
-        self, world: World, candidate: CandidateResult, plain: Sequence[Run], run: Run, runner: Runner
-    ) -> bool:
-        before = [each.stdout for each in plain]
-        if prints_alike(*before):
-            return True
-        where = f"what the program prints in the world {world.name}"
-        self.flaky.append(f"{where} changes from run to run: only the lines that repeat are compared")
-        third, other = (runner(world, files, False, NO_COUNTS).stdout for files in (self.files, candidate.files))
-        return stdout_differs([*before, third], [run.stdout, other])

@@ -33,7 +33,8 @@ class RepairOptions:
     seconds for running the repository's other commands that reach a fix, each without and with it, and a fifth of the
     `budget` at most; 0 runs none.
     `partial` keeps verified fixes although a later failure has none: the outcome is then "partial".
-    `budget` is the time for the whole repair, in seconds: BudgetSpentError is raised where it is over before the end.
+    `budget` is the time for the whole repair, in seconds: BudgetSpentError is raised where it is over before a fix is
+    verified for each failure, and later steps are left out with a note.
     `find_working_version` searches for a release without the fault if a dependency is at fault.
     """
 

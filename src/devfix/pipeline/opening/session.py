@@ -5,7 +5,8 @@ The packages that read source code are imported when they are first used, since 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from devfix.config import Config
 from devfix.discovery import Command
+from devfix.errors import BudgetSpentError
 from devfix.execution import SEED, TracedRunner
 from devfix.execution.preloading import preload_branch
 from devfix.execution.slots import Slots, Speculation
@@ -71,6 +73,17 @@ class Session:
         """End the runs that began ahead and that nobody has asked for."""
         self.speculative_tests.close()
         self.speculative_runs.close()
+
+    @contextmanager
+    def optional(self, step: str) -> Iterator[None]:
+        """Leave the rest of a step out where the budget of the repair is over, with a note; `step` completes "before".
+
+        What was verified before it is kept.
+        """
+        try:
+            yield
+        except BudgetSpentError:
+            self.notes.add(f"the budget was over before {step}")
 
     @property
     def target(self) -> Target:

@@ -137,8 +137,12 @@ class AttemptBuilder:
         if verifier.is_flaky:
             return TriedCandidates(kept, rest)
         extension = Extension(self.session, verifier, self.rules, proposal.diagnoses)
-        is_verified = kept is not None and kept.verdict.outcome == "verified"
-        better = extension.stronger(kept, rest) if kept is not None and is_verified else extension.better(kept, rest)
+        if kept is None or kept.verdict.outcome != "verified":
+            better = extension.better(kept, rest)
+        else:
+            better = None
+            with self.session.optional("a candidate with evidence was extended, in place of a guess"):
+                better = extension.stronger(kept, rest)
         return TriedCandidates(better, [*filter(None, [kept]), *rest]) if better else TriedCandidates(kept, rest)
 
     def _summarize(

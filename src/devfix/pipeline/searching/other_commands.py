@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from devfix.discovery import Command, reaching
+from devfix.errors import BudgetSpentError
 from devfix.execution import SEED
 from devfix.model import NO_COUNTS, Failure, OtherRun, Others, Outcome, Patch, Run, World
 from devfix.pipeline.opening.session import Session
@@ -55,12 +56,16 @@ class OtherCommands:
         for command in commands:
             share = 1.0 if command is commands[-1] else _SHARE
             for world in dict.fromkeys((CPU, self.session.world)):
-                pair = self._pair(command, world, files, share)
-                if pair is None:
-                    break
-                before, after = pair
-                again = partial(self._again, command, world, files)
-                effect, how = compare_runs(before, after, failure, patch.edits, again)
+                try:
+                    pair = self._pair(command, world, files, share)
+                    if pair is None:
+                        break
+                    before, after = pair
+                    again = partial(self._again, command, world, files)
+                    effect, how = compare_runs(before, after, failure, patch.edits, again)
+                except BudgetSpentError:
+                    self._left_out[command.shown] = "the budget of the repair was spent"
+                    return
                 where = f"on {world.name}" if world != CPU else "without a GPU"
                 self._ran.setdefault(patch, {})[command.shown, world.name] = OtherRun(
                     command.shown, command.origin, world.name, before.outcome, after.outcome, effect

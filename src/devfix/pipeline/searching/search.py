@@ -147,7 +147,7 @@ class Search:
             self._restore_files(dict(kept.files))
             final = self._repair_from(kept.run)
             if not self.is_stuck:
-                return final if choice else self._drop_redundant_fixes(attempt, mark, files, final)
+                return final if choice else self._simplify(attempt, mark, files, final)
             first = first or (final, self.repairs[mark:], self.session.files)
         if first is None:
             self.repairs.append(attempt.summarize(None))
@@ -176,6 +176,15 @@ class Search:
         self._restore_files(files)
         confirmed = attempt.confirm(candidate)
         return confirmed if confirmed.verdict.outcome == candidate.verdict.outcome else None
+
+    def _simplify(self, attempt: Attempt, mark: int, files: dict[str, bytes], before: Run) -> Run:
+        """Drop fixes from `mark` on that have become redundant, while the budget lasts; return the last run."""
+        known, changed = self.repairs[mark:], self.session.files
+        with self.session.optional("fewer fixes were tried"):
+            return self._drop_redundant_fixes(attempt, mark, files, before)
+        self.is_stuck, self.repairs[mark:] = False, known
+        self._restore_files(changed)
+        return before
 
     def _drop_redundant_fixes(self, attempt: Attempt, mark: int, files: dict[str, bytes], before: Run) -> Run:
         """Try later fixes in place of the one at `mark`, which may have become redundant, or a part of it.
