@@ -123,6 +123,29 @@ def test_a_repository_is_searched(tmp_path: Path) -> None:
     assert again.returncode == 0 and "no new findings, 1 known: 3 tests" in again.stdout, again.stdout + again.stderr
 
 
+NESTED = {"lib.py": LIBRARY, "tests/test_lib.py": TESTS.replace("from library", "from lib")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "path", "node"),
+    [
+        ({"setup.py": "", "tests/pytest.ini": "[pytest]\npythonpath = ..\n"}, ".", "tests/test_lib.py::test_current"),
+        ({"pytest.ini": "[pytest]\npythonpath = part\n"}, "part", "tests/test_lib.py::test_current"),
+    ],
+    ids=["of the tests alone", "above the searched folder"],
+)
+def test_a_configuration_elsewhere_than_in_the_searched_folder(
+    tmp_path: Path, files: dict[str, str], path: str, node: str
+) -> None:
+    root = make_repository(tmp_path / "project", {**files, **{f"{path}/{name}": NESTED[name] for name in NESTED}})
+    done = find(root / path, "--select", node, "--format", "json")
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    tests = [node if path == "." else f"{path}/{node}"]
+    assert (finding["line"], finding["confirmed"], finding["tests"]) == (9, True, tests)
+
+
 @pytest.mark.slow
 def test_a_suite_that_cannot_run_says_why(tmp_path: Path) -> None:
     broken, lacking = "raise OSError('no such library: libx.so')\n", "import nowhere_to_be\n"

@@ -247,3 +247,48 @@ def test_modules_are_moved_whose_methods_alone_are_called(pytester: pytest.Pytes
     strict = run(pytester, *arguments, "--lift-strict-at=methods.py:Cells._partition").stdout.str()
     assert "2 passed, 3 ended in a finding" in strict, strict
     assert "self.bounds  cuda:1" in strict, strict
+
+
+PAIR = """
+import torch
+
+class Spline(torch.nn.Module):
+    def __init__(self, knots):
+        super().__init__()
+        self.register_buffer("knots", knots)
+
+    @property
+    def interval(self):
+        return torch.stack([self.knots[0], self.knots[-1]])
+
+class Pair(torch.nn.Module):
+    def __init__(self, *splines):
+        super().__init__()
+        self.first = splines[0].interval
+        self.splines = torch.nn.ModuleList(splines)
+
+    @property
+    def interval(self):
+        return self.first
+"""
+
+PAIR_TEST = """
+import torch
+from library import Pair, Spline
+
+def test_pair():
+    pair = Pair(Spline(torch.arange(4.0)), Spline(torch.arange(4.0)))
+    assert pair.interval.tolist() == [0, 3]
+"""
+
+
+@pytest.mark.slow
+def test_a_property_fails_by_what_the_move_of_its_caller_left_where_the_tests_have_their_own_configuration(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makefile(".py", **{"setup": "", "library": PAIR, "tests/test_pair": PAIR_TEST})
+    pytester.makefile(".ini", **{"tests/pytest": "[pytest]\npythonpath = ..\n"})
+    arguments = ("--lift", "--gpus", "2", "--lift-twice", "--world", "simulated", "tests/test_pair.py")
+    output = run(pytester, *arguments, "--lift-strict-at=library.py:Pair.__init__").stdout.str()
+    assert "self.first             cuda:1  torch.float32 [2], attribute of a module" in output, output
+    assert "moved to cuda:0 at tests/test_pair.py:6" in output and "created at tests/test_pair.py:5" in output

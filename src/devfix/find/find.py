@@ -20,7 +20,7 @@ from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
 from devfix.find.search import Search, worlds_for
-from devfix.find.suites import Suite, may_keep_tensors, suites
+from devfix.find.suites import Suite, from_root, may_keep_tensors, suites
 from devfix.model import DeviceType, SilentKind, Target
 from devfix.notes import Notes
 from devfix.process import can_protect, default_limits
@@ -104,7 +104,8 @@ def open_search(
         raise UserError(f"{python} has no pytest; install it there, or name another interpreter with --python")
     catalog = rules_for(config, asked.rules)
     tracked = repository.tracked_paths()
-    found = suites(sorted(tracked), repository.content, repository.subfolder, asked.select)
+    select, exclude = (from_root(each, repository.subfolder, sorted(tracked)) for each in (asked.select, asked.exclude))
+    found = suites(sorted(tracked), repository.content, repository.subfolder, select)
     worlds = worlds_for(asked.device, asked.gpus)
     target = Target(repository.root, repository.commit, (str(python),), python, worlds[0], asked.budget)
     notes = Notes(catalog.problems)
@@ -117,7 +118,7 @@ def open_search(
         server = cleanup.enter_context(closing(TestServer(runner, worktrees.scratch)))
         runner.warm_tests = server.warm
         server.warm()
-        options = PassOptions(asked.select, asked.exclude, asked.timeout, asked.processes)
+        options = PassOptions(select, exclude, asked.timeout, asked.processes)
         suite_runner = SuiteRunner(runner, options, scratch, show)
         sources = _sources(repository, notes)
         given = (suite_runner, catalog.rules, sources, asked.budget, step, asked.silent, notes, worlds, keeps_tensors)

@@ -173,7 +173,8 @@ class SuiteRunner:
     def _words(self, suite: Suite, folder: Path) -> tuple[str, ...]:
         plain = ("-o", "addopts=") if self.plain_options else ()
         many = ("-n", str(self.options.processes)) if self.options.processes > 1 else ()
-        own = ("-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-q")
+        # Names of tests begin at the folder that is searched, whichever configuration pytest finds by its arguments.
+        own = ("--rootdir=.", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-q")
         return (
             *("-m", "pytest", *plain, *own, *many),
             # As two words pytest would take the folder for one of the suite's, and look for the root above both.

@@ -94,6 +94,16 @@ def suites(
     return found
 
 
+def from_root(globs: Sequence[str], below: str, tracked: Sequence[str]) -> tuple[str, ...]:
+    """Return globs of tests as they are said at the root of the repository, for those said in a folder `below` it."""
+    found = []
+    for glob in globs:
+        first = glob.partition("::")[0].partition("/")[0]
+        is_below = below and any(_is_below(path, f"{below}/{first}") for path in tracked)
+        found.append(f"{below}/{glob}" if is_below and not any(_is_below(path, first) for path in tracked) else glob)
+    return tuple(found)
+
+
 def _has_tests(path: str, content: Callable[[str], bytes]) -> bool:
     return path.endswith(".py") and _DEFINES_TESTS.search(content(path)) is not None
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from devfix.pytest_gpus import options
+from devfix.pytest_gpus.project_root import project_root
 from devfix.pytest_gpus.world import SuiteWorld, TooFew, Wanted
 
 _NAME = "devfix-tests"
@@ -86,7 +87,7 @@ def gpu_devices(pytestconfig: pytest.Config) -> Sequence[Any]:
 def _begin(config: pytest.Config, wanted: Wanted | None) -> None:
     from devfix.pytest_gpus.tests import Tests
 
-    world = SuiteWorld(config.rootpath)
+    world = SuiteWorld(project_root(config))
     if wanted is not None:
         if wanted.lift:
             options.let_versions_warn(config)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from devfix.pytest_gpus import options
+from devfix.pytest_gpus.project_root import project_root
 
 _NAMED = re.compile(r"(^|[-_.])(tests?|testsuites?|unittests?|integrationtests?)([-_.]|$)")
 _AT_ROOT = "testing"  # a suite's helpers there; below a package they are part of it, as in `numpy.testing`
@@ -34,7 +35,7 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
     names = ["conftest.py", *config.getini("python_files")]
     told_by: Any = config.known_args_namespace
     told = [*config.getini(options.LIFT_TESTS), *told_by.devfix_lift_tests]
-    root = config.rootpath
+    root = project_root(config)
     if told_by.devfix_lift_scripts:
         told += {os.path.dirname(each) or each for each in told_by.file_or_dir if each.endswith(".py")}
     folders = {*_named_folders(root), *_configured_folders(config, names)}
@@ -54,7 +55,7 @@ def test_code(config: pytest.Config) -> dict[str, Any]:
         "strict": bool(told_by.devfix_lift_strict or told_by.devfix_lift_strict_at),
         "places": _places("--lift-strict-at", told_by.devfix_lift_strict_at, config.invocation_params.dir),
         "past": _places("--lift-past", told_by.devfix_lift_past, config.invocation_params.dir),
-        "files": [*files, *(str(root / name) for name in names if "/" in name), *_helper_files(root)],
+        "files": [*files, *(str(config.rootpath / name) for name in names if "/" in name), *_helper_files(root)],
     }
 
 
@@ -65,7 +66,7 @@ def _places(option: str, told: Sequence[str], folder: Path) -> list[tuple[str, s
         path, _, at = text.rpartition(":")
         if not path:
             raise pytest.UsageError(f"{option} {text}: give a place as FILE:LINE or FILE:FUNCTION")
-        found.append((os.path.normpath(folder / path), at))
+        found.append((os.path.realpath(folder / path), at))
     return found
 
 

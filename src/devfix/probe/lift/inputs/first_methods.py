@@ -75,10 +75,22 @@ def _try(frame: FrameType, module: Any) -> None:
     left = _left_tensors(call_moved(twin, function, call, args, kwargs), module)
     strays = {moment for each in left if (moment := records.creation_moment(each)) is not None}
     if is_left_behind(twin, function, strays, devices.target()):
-        peer = modules.tensors_of(twin)[0]
+        _move_as_caller(module, modules.tensors_of(twin)[0].device, frame.f_code)
+        peer = modules.tensors_of(module)[0]
         error = messages.two_devices(peer.device, left[0].device)
         hooks.failed(error, name, (peer, left[0]), {})
         raise error
+
+
+def _move_as_caller(module: Any, device: torch.device, code: CodeType) -> None:
+    """Move a module as its copy was, for rules to see it so; who calls the method has moved it, not the method."""
+    module.to(device)
+    for thing in (*module.modules(), *modules.tensors_of(module)):
+        history = records.of(thing)
+        move = history and history[records.MOVE]
+        if history and move and move[records.STACK][:1] == (code,):
+            event = (move[records.WHAT], move[records.STACK][2:], *move[records.DEVICE :])
+            records.keep(thing, (event, history[records.CREATION], event, history[records.COPY]))
 
 
 def _left_tensors(result: Any, module: Any) -> list[torch.Tensor]:
