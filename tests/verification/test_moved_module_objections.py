@@ -48,6 +48,54 @@ def test_code_that_runs_a_module_layer_by_layer(loop: str, expected: list[str]) 
     assert strengths(DEEP.format(method=""), WHOLE, other) == expected
 
 
+ONLOAD = """@contextmanager
+def onload(module, device):
+    module.to(device)
+    try:
+        yield module
+    finally:
+        module.to("cpu")
+"""
+HOOKS = """def onload(module, device):
+    def before(module, args):
+        module.to(device)
+
+    def after(module, args, output):
+        module.to("cpu")
+
+    module.register_forward_pre_hook(before)
+    module.register_forward_hook(after)
+"""
+MANAGER = """class onload:
+    def __init__(self, module, device):
+        self.module, self.kept = module, module
+        self.module = module
+        self.device = device
+
+    def __enter__(self):
+        self.module.to(self.device)
+
+    def __exit__(self, *error):
+        self.module.cpu()
+"""
+GUIDED = """    def forward(self, x):
+        for layer in self.{parts}:
+            with onload(layer, x.device):
+                x = layer(x)
+        return x
+"""
+
+
+@pytest.mark.parametrize("helper", [ONLOAD, HOOKS, MANAGER])
+@pytest.mark.parametrize(("parts", "expected"), [("layers", ["strong"]), ("others", [])])
+def test_a_helper_that_brings_a_layer_to_the_gpu_and_back(helper: str, parts: str, expected: list[str]) -> None:
+    others = {"offload.py": helper}
+    assert strengths(DEEP.format(method=GUIDED.format(parts=parts)), WHOLE, others) == expected
+    for back in ('.to("cpu")', ".cpu()"):
+        others = {"offload.py": helper.replace(back, ".eval()")}
+        assert back not in helper or strengths(DEEP.format(method=GUIDED.format(parts=parts)), WHOLE, others) == []
+
+
 TABLE = """import torch
 
 class Words(torch.nn.Module):
@@ -145,6 +193,10 @@ REGISTERED = (
         ("A table, too large for one GPU.", ["strong"]),
         ("Looks rows up, on the host or on a GPU.", []),
         ("A table that stays small. On the CPU it is slow.", []),
+        ("Counts of pairs. The counts are on the CPU, so that a rank can send them by gloo.", ["strong"]),
+        ("Vectors of all documents. They are larger than a GPU: the configuration says where they are.", ["strong"]),
+        ("Copies the table if it is on the CPU, because the ids are not.", []),
+        ("The table is on the CPU.", []),  # as it is now, by mistake
     ],
 )
 def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None:
@@ -152,6 +204,22 @@ def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None
     moved = ("self.table[ids]", "self.table.to(ids.device)[ids]")
     assert strengths(SAYING.format(words), moved) == expected
     assert found(SAYING.format(words), ("self.table[ids]", "self.table[ids].to(ids.device)")) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Counts pairs. The counts are on the CPU, so that a rank can send them.", ["strong"]),
+        ("The ids stay on the host.", []),
+    ],
+)
+def test_what_a_class_says_of_an_attribute_that_others_move(words: str, expected: list[str]) -> None:
+    pairs = (
+        f'class Pairs:\n    """{words}"""\n\n    def __init__(self):\n        self.ids = self.counts = torch.ones(2)\n'
+    )
+    main = "import torch\nfrom pairs import Pairs\n\ndef main(device):\n    pairs = Pairs()\n    return pairs\n"
+    moved = ("    return pairs\n", "    pairs.counts = pairs.counts.to(device)\n    return pairs\n")
+    assert strengths(main, moved, {"pairs.py": f"import torch\n\n{pairs}"}) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,16 @@ from devfix.verification.objections.buffers import of_attributes, of_buffers
 from devfix.verification.objections.callers import of_calls, of_overrides, of_reads
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.emptied import of_emptied
-from devfix.verification.objections.host_results import of_host_results, of_host_state, of_shared_memory
+from devfix.verification.objections.host.documented import of_documented_places
+from devfix.verification.objections.host.kept_on_purpose import (
+    of_host_tables,
+    of_modules_in_turns,
+)
+from devfix.verification.objections.host.results import of_host_results, of_host_state
+from devfix.verification.objections.host.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, find_introduced, with_names
 from devfix.verification.objections.members import of_members
-from devfix.verification.objections.moved_modules import of_documented_places, of_host_tables, of_modules_in_turns
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules, of_registered_on_host
 from devfix.verification.objections.replicas import of_replicas
@@ -36,6 +41,8 @@ CHECKS: tuple[Check, ...] = (
         of_host_results,
         of_host_state,
         of_shared_memory,
+        of_renewed_memory,
+        of_written_arrays,
         of_saved,
         of_modules_in_turns,
         of_host_tables,

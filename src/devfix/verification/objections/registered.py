@@ -9,7 +9,7 @@ from functools import partial
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, Function, called_name, functions, instances, is_method
-from devfix.verification.objections.host_results import is_result, names_in, returning, stays_on_host, taken_by_numpy
+from devfix.verification.objections.host.results import is_result, names_in, returning, stays_on_host, taken_by_numpy
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.members import registered_names
 

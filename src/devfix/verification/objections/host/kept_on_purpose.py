@@ -7,8 +7,7 @@ that stays in host memory is asked with indices on the host, and what is looked 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
@@ -17,34 +16,24 @@ from devfix.verification.objections.code import Code, Function, as_function, cal
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
-# How a docstring says that something is meant to stay in host memory.
-_STAYS = re.compile(
-    r"\b(stays?|kept|keeps?|lives?|remains?|held|holds)\b[^.;]{0,60}?"
-    r"\b(on the (host|CPU)|in (host|CPU|main) memory|in RAM)\b"
-    r"|\b(too (large|big) for|(do(es)? not|doesn't|cannot) fit (on|in|into)) (a |the |one )?GPU\b"
-    r"|\bGPU has no room\b",
-    re.IGNORECASE,
-)
-# How a comment beside an assignment says it, which need not be a sentence.
-_STAYS_HERE = re.compile(r"#.*\b((on|in)( the)? (host|CPU)\b|(host|CPU)[- ](only|side)\b)", re.IGNORECASE)
-_DOUBT = re.compile(r"\b(TODO|FIXME|XXX|HACK|bug|should|moved?|cop(y|ied))\b", re.IGNORECASE)
-_MOVES = frozenset({"to", "cuda"})
+MOVES = frozenset({"to", "cuda"})
 
 
 def of_modules_in_turns(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield code that moves layers of the module which is now moved whole to a GPU and back to the host."""
-    if what.kind != "call" or what.name not in _MOVES:
+    if what.kind != "call" or what.name not in MOVES:
         return
     made = _class_of(what, failure)
     family = code.family(made) | code.ancestors(made) if made else frozenset[str]()
     parts = _attributes(family, code) if family else frozenset[str]()
+    helpers = dict(_helpers(code)) if parts else {}
     for path, tree in code.trees(*(f".{part}" for part in parts)):
         known = instances(tree, family) | MODULE_NAMES
         for owner, function in _functions(tree):
             holders = known | set(parameters(function)) | ({"self"} if owner in family else set())
             for node in _of_body(function):
-                receiver = _moved_to_host(node)
-                if receiver is None or not _takes_turns(receiver, function):
+                receiver = _in_turns(node, function, helpers)
+                if receiver is None:
                     continue
                 if any(_is_part(each, parts, holders) for each in (receiver, *_sources(receiver, function))):
                     problem = (
@@ -53,9 +42,50 @@ def of_modules_in_turns(what: Introduced, failure: Failure, code: Code) -> Itera
                     yield Objection("strong", f"{problem}, so that `{made}` is never on a GPU as a whole")
 
 
+def _in_turns(node: ast.AST, function: Function, helpers: Mapping[str, int]) -> ast.expr | None:
+    """Return what a function moves to a device and back to the host, or gives to a helper that does so."""
+    receiver = _moved_to_host(node)
+    if receiver is not None:
+        return receiver if _takes_turns(receiver, function) else None
+    called = called_name(node)
+    at = helpers.get(called, 0)
+    return node.args[at] if called in helpers and isinstance(node, ast.Call) and at < len(node.args) else None
+
+
+def _helpers(code: Code) -> Iterator[tuple[str, int]]:
+    """Yield the functions and classes that move what they are given to a device and back, and which argument it is.
+
+    Context managers do, and what registers hooks: `with on_device(block, device)`, `offload(block, device)`.
+    """
+    for _, tree in code.trees(".cpu(", '"cpu"', "'cpu'"):
+        for each in tree.body:
+            if isinstance(each, ast.FunctionDef):
+                given = {name: at for at, name in enumerate(parameters(each))}
+            elif isinstance(each, ast.ClassDef):
+                given = _kept_arguments(each)
+            else:
+                continue
+            for node in ast.walk(each):
+                receiver = _moved_to_host(node)
+                known = given.get(ast.unparse(receiver)) if receiver is not None else None
+                if receiver is not None and known is not None and _takes_turns(receiver, each):
+                    yield each.name, known
+
+
+def _kept_arguments(owner: ast.ClassDef) -> dict[str, int]:
+    """Return the attributes that keep what a constructor is given, each with its place among the arguments."""
+    made = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
+    places = {name: at for at, name in enumerate(parameters(made))} if made is not None else {}
+    return {
+        ast.unparse(each.targets[0]): places[each.value.id]
+        for each in (ast.walk(made) if made is not None else ())
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id in places
+    }
+
+
 def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield code that asks the table which is now on a GPU with indices on the host, or moves what it has looked up."""
-    name = _table(what)
+    name = moved_attribute(what)
     if not name or not what.owner:
         return
     family = code.family(what.owner)
@@ -78,30 +108,11 @@ def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[O
             keys = _keys(looked_up, node)
             moved = parents.get(id(looked_up)) if keys else None
             is_given_host = any(_is_on_host(each) for key in keys for each in ast.walk(key))
-            is_moved = isinstance(moved, ast.Attribute) and moved.attr in _MOVES and moved.value is looked_up
+            is_moved = isinstance(moved, ast.Attribute) and moved.attr in MOVES and moved.value is looked_up
             if looked_up is not None and (is_given_host or is_moved):
                 strength: Strength = "strong" if is_given_host else "weak"
                 shown = ast.unparse(looked_up if is_given_host else parents.get(id(moved), looked_up))
                 yield Objection(strength, f"{path}:{node.lineno}: `{shown}` takes `{name}` to be on the host")
-
-
-def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield the sentence by which the class says that it stays on the host, of an attribute that is now on a GPU."""
-    name, tree = _table(what), code.tree(what.path)
-    if not name or not what.owner or tree is None:
-        return
-    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == what.owner]
-    for each in [*classes, *([what.function] if what.function is not None else [])]:
-        words = " ".join((ast.get_docstring(each) or "").split())
-        if said := _STAYS.search(words):
-            problem = f'{what.path}:{each.lineno}: `{each.name}` says "{said[0]}"'
-            yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
-    lines, line = code.lines(what.path), getattr(what.node, "lineno", 0)
-    above = [each.strip() for each in lines[max(line - 2, 0) : line - 1] if each.strip().startswith("#")]
-    for comment in [*lines[line - 1 : line], *above] if line else ():
-        if (said := _STAYS_HERE.search(comment)) and not _DOUBT.search(said.string[said.start() :]):
-            problem = f'{what.path}:{line}: a comment says "{said[1]}"'
-            yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
 
 
 def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
@@ -121,7 +132,7 @@ def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
     for each in ast.walk(loop):
         if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute) or id(each) in kept:
             continue
-        if each.func.attr in _MOVES and ast.unparse(each.func.value) in names:
+        if each.func.attr in MOVES and ast.unparse(each.func.value) in names:
             yield each
 
 
@@ -138,11 +149,11 @@ def _writes_to(node: ast.AST, name: str) -> bool:
     return node.func.attr.endswith("_") and ast.unparse(node.func.value) == name
 
 
-def _table(what: Introduced) -> str:
+def moved_attribute(what: Introduced) -> str:
     """Return the attribute of `self` that is now moved, created on a device or registered; "" if it is none."""
     if what.kind in ("buffer", "parameter"):
         return what.name
-    if what.kind == "call" and what.name in _MOVES and what.root.startswith("self."):
+    if what.kind == "call" and what.name in MOVES and what.root.startswith("self."):
         name = what.root.removeprefix("self.")
         return name if name.isidentifier() else ""
     for each in ast.walk(what.function) if what.kind in ("device", "call") and what.function is not None else ():
@@ -195,7 +206,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
             yield owner, node
 
 
-def _of_body(function: Function) -> Iterator[ast.AST]:
+def _of_body(function: Function | ast.ClassDef) -> Iterator[ast.AST]:
     return (each for statement in function.body for each in ast.walk(statement))
 
 
@@ -209,13 +220,13 @@ def _moved_to_host(node: ast.AST) -> ast.expr | None:
     return call.func.value if call.func.attr == "cpu" or (call.func.attr == "to" and is_named) else None
 
 
-def _takes_turns(receiver: ast.expr, function: Function) -> bool:
+def _takes_turns(receiver: ast.expr, function: Function | ast.ClassDef) -> bool:
     """Return whether a function moves what it moves to the host to another device as well."""
     text = ast.unparse(receiver)
     return any(
         isinstance(each, ast.Call)
         and isinstance(each.func, ast.Attribute)
-        and each.func.attr in _MOVES
+        and each.func.attr in MOVES
         and ast.unparse(each.func.value) == text
         and _moved_to_host(ast.Expr(each)) is None
         for each in _of_body(function)

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator
 
 from devfix.model import Failure
-from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import (
     Code,
     Function,
-    as_function,
     assigned_values,
     called_name,
     functions,
@@ -28,7 +26,6 @@ from devfix.verification.objections.value_kinds import parameters
 
 _ARRAYS = ("np", "numpy", "plt")
 _OF_MODULE = r"self\.[\w.]+\.device|next\(self\.parameters\(\)\)\.device"  # not what the constructor was given
-_SHARING = frozenset({"from_numpy", "as_tensor", "asarray", "frombuffer"})
 _NUMBERS = frozenset({"size", "dim", "numel", "item", "tolist"})
 _TO_HOST = frozenset({"cpu", "to", "tolist", "item"})
 _JOINS = frozenset({"torch.cat", "torch.concat", "torch.hstack", "torch.stack", "torch.vstack"})
@@ -160,37 +157,6 @@ def _kept_in(what: Introduced, code: Code) -> ast.Attribute | None:
             and isinstance(each.targets[0], ast.Attribute)
         ):
             return each.targets[0]
-    return None
-
-
-def of_shared_memory(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
-    """Yield reads of an array below, whose memory a tensor had, and into a copy of which the program writes now."""
-    func = what.node.func if isinstance(what.node, ast.Call) else None
-    moved = func.value if isinstance(func, ast.Attribute) else None
-    if what.kind != "call" or what.name not in ("to", "cuda") or moved is None or not writes_to_array(failure):
-        return
-    tree = code.tree(what.path)
-    around = what.function or (as_function(tree) if tree is not None else None)
-    array = _shared_array(moved, around) if around is not None else None
-    for each in ast.walk(around) if array is not None and around is not None else ():
-        is_read = isinstance(each, ast.Name | ast.Attribute) and isinstance(each.ctx, ast.Load)
-        if is_read and isinstance(each, ast.expr) and each.lineno > moved.lineno and ast.unparse(each) == array:
-            problem = f"{what.path}:{each.lineno} reads `{array}`"
-            yield Objection("strong", f"{problem}, which what is written to a copy on a GPU never reaches")
-            return
-
-
-def _shared_array(moved: ast.expr, function: Function) -> str | None:
-    """Return the array whose memory a tensor has: `rows` of `torch.from_numpy(rows)`, also by a name; None without."""
-    given = [moved]
-    if isinstance(moved, ast.Name):
-        assigned = (each for each in ast.walk(function) if isinstance(each, ast.Assign))
-        given = [each.value for each in assigned if moved.id in map(ast.unparse, each.targets)]
-    for each in given:
-        while isinstance(each, ast.Subscript):
-            each = each.value
-        if isinstance(each, ast.Call) and each.args and called_name(each) in _SHARING:
-            return ast.unparse(each.args[0])
     return None
 
 

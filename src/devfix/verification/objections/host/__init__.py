@@ -1,0 +1,1 @@
+"""Objections to moving what other code needs, shares or keeps on the host."""
