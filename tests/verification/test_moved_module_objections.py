@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from objection_cases import found, strengths
+from sample_report import failure
+
+from devfix.model import Event, NameRef, Operand, SourceLocation
 
 DEEP = """import torch
 
@@ -220,6 +225,30 @@ def test_what_a_class_says_of_an_attribute_that_others_move(words: str, expected
     main = "import torch\nfrom pairs import Pairs\n\ndef main(device):\n    pairs = Pairs()\n    return pairs\n"
     moved = ("    return pairs\n", "    pairs.counts = pairs.counts.to(device)\n    return pairs\n")
     assert strengths(main, moved, {"pairs.py": f"import torch\n\n{pairs}"}) == expected
+
+
+MAKES = """import torch
+
+def embed(net, batches):
+    \"\"\"{}\"\"\"
+    return torch.cat([net(each).cpu() for each in batches])
+
+def centroid(embeddings, weights):
+    return embeddings * weights
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("Embeddings of all batches, on the host: they do not fit on a GPU together.", ["strong"]), ("Embed.", [])],
+)
+def test_what_a_function_says_of_its_result(words: str, expected: list[str]) -> None:
+    moved = Event("move", "aten::_to_copy", "cpu", (SourceLocation("net.py", 5, "embed", owned=True),))
+    operand = Operand("self", "cpu", "torch.float32", (4,), (NameRef(0, "embeddings"),), (moved,))
+    failed = replace(failure(), operands=(operand,))
+    change = ("embeddings * weights", "embeddings.to(weights.device) * weights")
+    assert strengths(MAKES.format(words), change, failed=failed) == expected
+    assert strengths(MAKES.format(words), ("embeddings * weights", "embeddings * weights.cpu()"), failed=failed) == []
 
 
 @pytest.mark.parametrize(

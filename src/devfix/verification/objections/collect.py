@@ -11,7 +11,7 @@ from devfix.verification.objections.buffers import of_attributes, of_buffers
 from devfix.verification.objections.callers import of_calls, of_overrides, of_reads
 from devfix.verification.objections.code import Code
 from devfix.verification.objections.emptied import of_emptied
-from devfix.verification.objections.host.documented import of_documented_places
+from devfix.verification.objections.host.documented import of_documented_places, of_documented_results
 from devfix.verification.objections.host.kept_on_purpose import (
     of_host_tables,
     of_modules_in_turns,
@@ -47,6 +47,7 @@ CHECKS: tuple[Check, ...] = (
         of_modules_in_turns,
         of_host_tables,
         of_documented_places,
+        of_documented_results,
     ),
 )
 MOST = 8  # reported for one patch

@@ -33,7 +33,7 @@ def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iter
     owner, name = _attribute(what, failure)
     if not name or not owner:
         return
-    for path, each in _described(what, owner, code):
+    for path, each in _docstring_holders(what, owner, code):
         for sentence in _SENTENCES.split(" ".join((ast.get_docstring(each) or "").split())):
             said = _STAYS.search(sentence)
             if said is not None and not _is_of_another(sentence, name, each):
@@ -48,6 +48,23 @@ def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iter
             yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
 
 
+def of_documented_results(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield the sentence by which the function that made a tensor says that it stays on the host, where it is moved."""
+    if what.kind != "call" or what.name not in MOVES:
+        return
+    moved = (each for each in failure.operands if what.root in (name.expression for name in each.names))
+    places = {(place.path, place.line) for each in moved for event in each.history for place in event.places[:1]}
+    for path, line in sorted(places):
+        tree = code.committed_tree(path)
+        for each in ast.walk(tree) if tree is not None else ():
+            if not isinstance(each, Function) or not each.lineno <= line <= (each.end_lineno or 0):
+                continue
+            said = _STAYS.search(" ".join((ast.get_docstring(each) or "").split()))
+            if said is not None:
+                problem = f'{path}:{each.lineno}: `{each.name}` says "{said[0]}"'
+                yield Objection("strong", f"{problem}, and `{what.root}`, which it made, would be on a GPU")
+
+
 def _attribute(what: Introduced, failure: Failure) -> tuple[str, str]:
     """Return the class and the attribute that is now moved, also from outside: `stats.counts = stats.counts.to(…)`."""
     if name := moved_attribute(what):
@@ -58,7 +75,7 @@ def _attribute(what: Introduced, failure: Failure) -> tuple[str, str]:
     return class_of(holder, what, failure)[0], name
 
 
-def _described(what: Introduced, owner: str, code: Code) -> Iterator[tuple[str, ast.ClassDef | Function]]:
+def _docstring_holders(what: Introduced, owner: str, code: Code) -> Iterator[tuple[str, ast.ClassDef | Function]]:
     """Yield the class of the attribute, and the function that is edited."""
     for path, tree in code.trees(f"class {owner}"):
         yield from ((path, each) for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == owner)

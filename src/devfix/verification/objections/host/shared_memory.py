@@ -39,9 +39,9 @@ def of_written_arrays(what: Introduced, failure: Failure, code: Code) -> Iterato
         (each.targets[0] for each in ast.walk(around) if isinstance(each, ast.Assign) and each.value is array), None
     )
     if target is None:
-        written = next((each for each in ast.walk(around) if _written(each) is array), None)
+        written = next((each for each in ast.walk(around) if _find_written(each) is array), None)
         if written is not None:
-            yield _lost(what.path, written, ast.unparse(array))
+            yield _objection_to(what.path, written, ast.unparse(array))
     elif isinstance(target, ast.Attribute):
         yield from _of_attribute(what, target, array, code)
     else:
@@ -50,11 +50,11 @@ def of_written_arrays(what: Introduced, failure: Failure, code: Code) -> Iterato
 
 def _of_name(path: str, name: str, around: Function) -> Iterator[Objection]:
     """Yield the write into an array that a function has by a name, and that it does nothing else with."""
-    writes = [each for each in ast.walk(around) if _is(_written(each), name)]
+    writes = [each for each in ast.walk(around) if _is(_find_written(each), name)]
     inside = {id(inner) for each in writes for inner in ast.walk(each)}
     reads = (each for each in ast.walk(around) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
     if writes and not any(each.id == name and id(each) not in inside for each in reads):
-        yield _lost(path, writes[0], name)
+        yield _objection_to(path, writes[0], name)
 
 
 def _of_attribute(what: Introduced, target: ast.Attribute, array: ast.expr, code: Code) -> Iterator[Objection]:
@@ -66,19 +66,19 @@ def _of_attribute(what: Introduced, target: ast.Attribute, array: ast.expr, code
         return
     for path, tree in code.trees(f".{target.attr}"):
         for _, _, node in functions(tree):
-            written = _written(node)
+            written = _find_written(node)
             if isinstance(written, ast.Attribute) and written.attr == target.attr:
-                yield _lost(path, node, ast.unparse(written))
+                yield _objection_to(path, node, ast.unparse(written))
                 return
     for path, tree in code.trees(f".{source.attr}"):
         for owner, _, node in functions(tree):
-            if owner == what.owner and _is(_written(node) or _written_tensor(node), ast.unparse(source)):
+            if owner == what.owner and _is(_find_written(node) or _written_tensor(node), ast.unparse(source)):
                 problem = f"{path}:{getattr(node, 'lineno', 0)} writes to `{ast.unparse(source)}`"
                 yield Objection("strong", f"{problem}, whose memory `{ast.unparse(target)}` has no more")
                 return
 
 
-def _lost(path: str, node: ast.AST, array: str) -> Objection:
+def _objection_to(path: str, node: ast.AST, array: str) -> Objection:
     problem = f"{path}:{getattr(node, 'lineno', 0)} writes to `{array}`, which is a copy on the host"
     return Objection("strong", f"{problem}: what is written never reaches the tensor on the GPU")
 
@@ -108,7 +108,7 @@ def _ends_in(value: ast.expr, moved: ast.AST) -> bool:
     return True
 
 
-def _written(node: ast.AST) -> ast.expr | None:
+def _find_written(node: ast.AST) -> ast.expr | None:
     """Return the array or buffer that a statement or a call writes into; None where there is none."""
     if isinstance(node, ast.AugAssign):
         return _whole(node.target)
@@ -254,7 +254,7 @@ def _renewing(array: str, inside: list[ast.AST], code: Code) -> ast.expr | ast.s
     """Return what writes to an array: a statement, or the call of a method of its owner: `env.step(action)`."""
     owner, _, name = array.rpartition(".")
     for each in inside:
-        if isinstance(each, ast.expr | ast.stmt) and _is(_written(each), array):
+        if isinstance(each, ast.expr | ast.stmt) and _is(_find_written(each), array):
             return each
         func = each.func if isinstance(each, ast.Call) and owner else None
         if isinstance(func, ast.Attribute) and ast.unparse(func.value) == owner and _renews(func.attr, name, code):
@@ -267,6 +267,6 @@ def _renews(method: str, name: str, code: Code) -> bool:
     for _, tree in code.trees(f"def {method}"):
         nodes = list(functions(tree))
         owners = {owner for owner, _, node in nodes if isinstance(node, Function) and node.name == method and owner}
-        if any(owner in owners and _is(_written(node), f"self.{name}") for owner, _, node in nodes):
+        if any(owner in owners and _is(_find_written(node), f"self.{name}") for owner, _, node in nodes):
             return True
     return False
