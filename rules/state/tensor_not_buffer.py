@@ -158,13 +158,22 @@ def _replaced_in_use(
 
 
 def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Return the parameter for a tensor that is created to be trained; None if it is not, or the name is not there."""
-    parameter, tensor = imported_name(file, "torch.nn.Parameter"), ""
-    if isinstance(value, cst.Call) and match(value, "$_($$$, requires_grad=True, $$$)"):
-        tensor = code(remove_keyword(value, "requires_grad"))
+    """Return the parameter for a tensor that is created to be trained; None if it is not, or the name is not there.
+
+    Where a variable says whether it is (`requires_grad=learned`), it says so of the parameter.
+    """
+    parameter, tensor, trained = imported_name(file, "torch.nn.Parameter"), "", "True"
+    if isinstance(value, cst.Call) and (found := match(value, "$_($$$, requires_grad=$TRAINED, $$$)")):
+        tensor, trained = code(remove_keyword(value, "requires_grad")), file.code(found["TRAINED"])
+    elif found := match(value, "$X.requires_grad_($TRAINED)"):
+        tensor, trained = file.code(found["X"]), file.code(found["TRAINED"])
     elif found := match(value, "$X.requires_grad_()"):
         tensor = file.code(found["X"])
-    return expression(f"{parameter}({tensor})") if parameter and tensor else None
+    if not parameter or not tensor or trained == "False":
+        return None
+    return expression(
+        f"{parameter}({tensor})" if trained == "True" else f"{parameter}({tensor}, requires_grad={trained})"
+    )
 
 
 def _register_and_move(
