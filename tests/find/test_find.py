@@ -146,6 +146,26 @@ def test_a_configuration_elsewhere_than_in_the_searched_folder(
     assert (finding["line"], finding["confirmed"], finding["tests"]) == (9, True, tests)
 
 
+SUBTESTS = """
+import unittest, torch
+from library import halved, shifted
+
+class Cases(unittest.TestCase):
+    def test_all(self):
+        x = torch.ones(3)
+        for function in (shifted, halved):
+            with self.subTest(function=function):
+                self.assertEqual(function(x).shape, x.shape)
+"""
+
+
+@pytest.mark.slow
+def test_what_unittest_catches_of_a_subtest_fails_the_test(tmp_path: Path) -> None:
+    root = repository(tmp_path, library=LIBRARY, tests__test_cases=SUBTESTS)
+    done = find(root, "--select", "tests/test_cases.py", "--format", "json")
+    assert {each["kind"] for each in json.loads(done.stdout)["findings"]} == {"raises"}, done.stdout
+
+
 @pytest.mark.slow
 def test_a_suite_that_cannot_run_says_why(tmp_path: Path) -> None:
     broken, lacking = "raise OSError('no such library: libx.so')\n", "import nowhere_to_be\n"

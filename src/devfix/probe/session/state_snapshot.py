@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -93,12 +93,13 @@ def silent_findings() -> list[dict[str, Any]]:
     return silent.take()
 
 
-def handled_failures(exception: BaseException | None) -> Iterator[tuple[BaseException, dict[str, Any]]]:
+def handled_failures(exceptions: Sequence[BaseException]) -> Iterator[tuple[BaseException, dict[str, Any]]]:
     """Yield and forget the failures of the code under test that the current test has not ended by, with their traces.
 
-    `exception` is what ended it. In a strict run each is the exception as it was raised, else one with its marks alone.
+    `exceptions` are what ended it, and its subtests. In a strict run each is the exception as it was raised, else one
+    with its marks alone.
     """
-    ended = handled.numbers(exception)
+    ended = {number for exception in exceptions for number in handled.numbers(exception)}
     for each in handled.take():
         trace = None if ended & handled.numbers(each) else bootstrap.trace_of(each)
         if trace is not None and blame.blame(trace["failure"], each)[0] == blame.FINDING:

@@ -38,6 +38,7 @@ class LiftedTests:
         self._places: dict[str, str] = {}
         self._order = RunOrder()
         self._warm_ups = WarmUps(world)
+        self._of_subtests: list[BaseException] = []  # unittest catches them, and fails the test nevertheless
 
     @property
     def _folder(self) -> Path | None:
@@ -71,6 +72,7 @@ class LiftedTests:
         if not hasattr(self._config, "workerinput"):
             self._write({"begins": item.nodeid})
         self._warm_ups.run(item)
+        self._of_subtests.clear()
         here = probe("session.state_snapshot")
         with nullcontext() if here is None else here.heard_calls():
             yield
@@ -94,7 +96,8 @@ class LiftedTests:
         here = probe("session.state_snapshot")
         if here is None or not here.is_lifted():
             return
-        for error, trace in here.handled_failures(outcome.excinfo and outcome.excinfo[1]):
+        failed_by = [*self._of_subtests, *([outcome.excinfo[1]] if outcome.excinfo else [])]
+        for error, trace in here.handled_failures(failed_by):
             if here.fails_by(trace) and outcome.excinfo is None:
                 outcome.force_exception(error)
             elif (folder := self._folder) is not None:
@@ -107,6 +110,8 @@ class LiftedTests:
         outcome: Any = yield
         if self._warm_ups.is_running:
             return
+        if call.when == "call" and call.excinfo is not None:
+            self._of_subtests.append(call.excinfo.value)
         report = outcome.get_result()
         here = probe("session.state_snapshot")
         if here is None or not here.is_lifted():
@@ -209,7 +214,13 @@ _OF_EXAMPLE = ": UnexpectedException"  # how pytest names an exception in a docs
 
 
 def last_line(report: Any) -> str:
-    """Return the last line of an error as pytest shows it; that of a docstring example is followed by its place."""
+    """Return the last line of an error as pytest shows it; that of a docstring example is followed by its place.
+
+    Of an assertion pytest shows first what was compared, then where its parts come from.
+    """
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None and str(crash.message).startswith(("assert ", "AssertionError")):
+        return str(crash.message).splitlines()[0][:300]
     lines = [line for line in str(report.longrepr).strip().splitlines() if not line.endswith(_OF_EXAMPLE)]
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]
     return (errors or lines or [""])[-1][:300]

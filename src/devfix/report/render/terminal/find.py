@@ -44,10 +44,9 @@ def find_headline(data: FindRecord) -> str:
         return ("Internal error: " if data.error.log else "Error: ") + one_line(data.error.message)
     if data.is_unsearched:
         stopped = " before the interrupt" if data.interrupted else ""
-        return (
-            f"Nothing was searched: {_tests(data.passed_cpu)} pass on the CPU, and none of these ran on a GPU{stopped}"
-            f" ({duration(data.seconds['total'])})"
-        )
+        ran = f"{_tests(data.passed_cpu)} pass on the CPU, and none of these ran on a GPU{stopped}"
+        none = f"{_tests(data.tests)}, and none passes on the CPU{stopped}"
+        return f"Nothing was searched: {ran if data.passed_cpu else none} ({duration(data.seconds['total'])})"
     count = len(data.findings)
     found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
     known = f", {len(data.known)} known" if data.known else ""
