@@ -15,14 +15,12 @@ from devfix.sdk import (
     Sources,
     StoredAttribute,
     argument,
+    as_parameter,
     assigned_targets,
     assignments,
     classes_called,
     classes_holding,
-    code,
     dominating,
-    expression,
-    imported_name,
     insert_after,
     is_move,
     is_no_tensor,
@@ -35,7 +33,6 @@ from devfix.sdk import (
     register_as_buffer,
     register_parts,
     register_set,
-    remove_keyword,
     replace_statement,
     rewrite,
     set_by_name,
@@ -115,7 +112,7 @@ def _assigned_tensors(file: File, name: str, holder: cst.ClassDef) -> list[Assig
 def _register(ctx: Context, found: StoredAttribute, file: File, assigned: list[Assignment]) -> Changes:
     """Yield changes that make what a constructor assigns a parameter if it is trained, else a buffer."""
     name = found.attribute
-    trained = {each.value: made for each in assigned if each.value and (made := _as_parameter(file, each.value))}
+    trained = {each.value: made for each in assigned if each.value and (made := as_parameter(file, each.value))}
     if trained:
         yield from rewrite(file, trained, f"Make `self.{name}` a parameter", Safety.LIKELY)
         return
@@ -155,25 +152,6 @@ def _replaced_in_use(
         }
         if edits:
             yield device, edits
-
-
-def _as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
-    """Return the parameter for a tensor that is created to be trained; None if it is not, or the name is not there.
-
-    Where a variable says whether it is (`requires_grad=learned`), it says so of the parameter.
-    """
-    parameter, tensor, trained = imported_name(file, "torch.nn.Parameter"), "", "True"
-    if isinstance(value, cst.Call) and (found := match(value, "$_($$$, requires_grad=$TRAINED, $$$)")):
-        tensor, trained = code(remove_keyword(value, "requires_grad")), file.code(found["TRAINED"])
-    elif found := match(value, "$X.requires_grad_($TRAINED)"):
-        tensor, trained = file.code(found["X"]), file.code(found["TRAINED"])
-    elif found := match(value, "$X.requires_grad_()"):
-        tensor = file.code(found["X"])
-    if not parameter or not tensor or trained == "False":
-        return None
-    return expression(
-        f"{parameter}({tensor})" if trained == "True" else f"{parameter}({tensor}, requires_grad={trained})"
-    )
 
 
 def _register_and_move(

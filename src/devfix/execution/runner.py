@@ -15,7 +15,7 @@ from devfix.errors import BudgetSpentError
 from devfix.execution.outcome import read_run
 from devfix.execution.prefork import PreforkError, PreforkServer, forked_words
 from devfix.execution.probe_config import STEPS_MARK, environment_for, observed_command, probe_config
-from devfix.execution.pytest_plugin import MARKED, with_plugin
+from devfix.execution.pytest_plugin import MARKED, PluginFolder, with_plugin
 from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.standstill import StandstillWatch
@@ -85,7 +85,7 @@ class TracedRunner:
         self.warm = warm
         self.children: PreforkServer | None = None  # forks the Python programs that the program starts, if it is forked
         self.warm_tests: Callable[[], PreforkServer | None] | None = None  # returns the one that has imported pytest
-        self.plugin: Path | None = None  # the folder of the pytest plugin, where pytest needs and lacks it
+        self.plugin: PluginFolder | None = None  # where pytest needs the plugin, and does not have this one
         self.progress: Progress | None = None
         self.slots: Slots | None = None  # how many runs take place at once, if that is limited
         self.deadline: float | None = None  # of `time.monotonic`; what runs then is ended, and nothing runs after it
@@ -127,9 +127,10 @@ class TracedRunner:
             ):
                 recorded = (watch, device_map, reach, totals, seed, self.scripts or fresh)
                 order = probe_config(world, traces, tree.path, self.target.root, *recorded)
-                overlays = [folder for folder in (overlay, self.plugin) if folder is not None]
+                plugin = self.plugin.path if self.plugin is not None else None
+                overlays = [folder for folder in (overlay, plugin) if folder is not None]
                 environment = environment_for(world, {**order, "calls": calls, "tests": tests}, overlays=overlays)
-                if self.plugin is not None:
+                if self.plugin is not None and not self.plugin.is_known:
                     environment = with_plugin(environment)
                 environment["PATH"] = with_interpreter(
                     environment.get("PATH", os.defpath), self.target.python, traces / "bin"

@@ -43,6 +43,8 @@ class CauseFixRecord:
     branch: str
     commit: str
     reason: Annotated[str, Meta(description="why no fix was kept; empty where one was")] = ""
+    test: Annotated[str, Meta(description="the path of its regression test; empty where there is none")] = ""
+    no_test_reason: Annotated[str, Meta(description="why a fix has no regression test")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ from devfix.sdk.trace.scopes import binding_at, device_at, device_in, is_spread,
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, code, last_name
 from devfix.source.edits.buffer_values import is_no_tensor, may_be_a_number
-from devfix.source.edits.buffers import register_as_buffer, register_parts, register_set
+from devfix.source.edits.buffers import as_parameter, register_as_buffer, register_parts, register_set
 from devfix.source.edits.device_arguments import (
     device_argument,
     device_text,
@@ -151,6 +151,7 @@ __all__ = [
     "add_method",
     "add_parameter",
     "argument",
+    "as_parameter",
     "assigned_targets",
     "assigned_values",
     "assignments",

@@ -65,7 +65,7 @@ def repair_causes(report: FindReport, plan: RepairPlan, step: Callable[[str], No
         try:
             repair = _repair(cause, plan, report.root, tip, partial(_tell, step, title))
         except BudgetSpentError:
-            done.notes.add(_left_to_repair(causes[number - 1 :], len(causes)))
+            done.notes.add(_left_to_repair(causes[number - 1 :], len(causes), bool(kept)))
             break
         done.fixes[cause.key] = _fix(repair, kept)
         done.reports.append(repair)
@@ -83,12 +83,13 @@ def _tell(step: Callable[[str], None], title: str, text: str) -> None:
     step(f"{title}: {text}")
 
 
-def _left_to_repair(left: Sequence[Cause], count: int) -> str:
-    """Return what a user is told of the causes of a budget that was over."""
+def _left_to_repair(left: Sequence[Cause], count: int, has_fixes: bool) -> str:
+    """Return what a user is told of the causes of a budget that was over; with fixes, they may have gone with these."""
     shown = ", ".join(cause.place.shown for cause in left[:_SHOWN])
     shown += f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     told = f"findings that were not repaired before the budget was over: {len(left)} of {count}"
-    return f"{told} ({shown}); --budget gives more"
+    also = ", if the fixes have not repaired them as well" if has_fixes else ""
+    return f"{told}{also} ({shown}); --budget gives more"
 
 
 def _repair(cause: Cause, plan: RepairPlan, root: str, commit: str, step: Callable[[str], None]) -> Report:
@@ -128,7 +129,7 @@ def _is_stuck_at_silent(repair: Report, cause: Cause) -> bool:
 
 def _on(fix: CauseFixRecord, name: str) -> CauseFixRecord:
     """Return a fix with the name of the one branch."""
-    return CauseFixRecord(diff=fix.diff, verdict=fix.verdict, branch=name if fix.branch else "", commit=fix.commit)
+    return replace(fix, branch=name if fix.branch else "")
 
 
 def command_for(cause: Cause, options: Sequence[str]) -> str:
@@ -142,12 +143,16 @@ def _fix(report: Report, before: str) -> CauseFixRecord:
     fixes = [repair.fix for repair in report.repairs if repair.fix]
     if not fixes and before and report.outcome == "clean":
         return CauseFixRecord(diff="", verdict="verified", branch=before, commit=report.commit)
+    tests = [repair.regression_test.path for repair in report.repairs if repair.regression_test]
+    reasons = [repair.no_test_reason for repair in report.repairs if repair.fix and repair.no_test_reason]
     return CauseFixRecord(
         diff=report.diff,
         verdict=fixes[-1].verdict.outcome if fixes else report.outcome,
         branch=report.branch,
         commit=report.commits[0] if report.commits else "",
         reason="" if report.commits else _why_not(report),
+        test=tests[0] if tests else "",
+        no_test_reason=reasons[0] if reasons and report.commits and not tests else "",
     )
 
 

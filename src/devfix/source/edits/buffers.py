@@ -7,7 +7,10 @@ from collections.abc import Container, Sequence
 import libcst as cst
 from libcst import matchers
 
-from devfix.source import File
+from devfix.source import File, code
+from devfix.source.edits.expressions import expression, remove_keyword
+from devfix.source.matches import match
+from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import is_given, is_read
 
 
@@ -148,3 +151,25 @@ def _assignment_line(file: File, target: cst.BaseExpression, value: cst.BaseExpr
     is_wanted = isinstance(target, cst.Attribute) and target.attr.value in names
     call = register_as_buffer(file, plain) if is_wanted else None
     return file.code(call if call is not None else plain)
+
+
+def as_parameter(file: File, value: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Return the parameter for a tensor that is created to be trained; None if it is not, or the name is not there.
+
+    Where a variable says whether it is (`requires_grad=learned`), it says so of the parameter.
+
+    >>> file = File("net.py", b"from torch import nn, ones; scale = ones(3).requires_grad_(learned)")
+    >>> code(as_parameter(file, expression("ones(3).requires_grad_(learned)")))
+    'nn.Parameter(ones(3), requires_grad=learned)'
+    """
+    parameter, tensor, trained = imported_name(file, "torch.nn.Parameter"), "", "True"
+    if isinstance(value, cst.Call) and (found := match(value, "$_($$$, requires_grad=$TRAINED, $$$)")):
+        tensor, trained = code(remove_keyword(value, "requires_grad")), code(found["TRAINED"])
+    elif found := match(value, "$X.requires_grad_($TRAINED)"):
+        tensor, trained = code(found["X"]), code(found["TRAINED"])
+    elif found := match(value, "$X.requires_grad_()"):
+        tensor = code(found["X"])
+    if not parameter or not tensor or trained == "False":
+        return None
+    given = "" if trained == "True" else f", requires_grad={trained}"
+    return expression(f"{parameter}({tensor}{given})")

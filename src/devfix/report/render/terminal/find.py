@@ -127,7 +127,11 @@ def _render_fix(fix: CauseFixRecord) -> Iterator[RenderableType]:
         yield Text(f"Not repaired: {one_line(fix.reason or fix.verdict, 600)}", style="red")
         return
     yield Text(f"Repaired on the branch {one_line(fix.branch)} ({fix.commit[:10]})", style="green")
-    yield Text(plain(fix.diff))
+    yield _whole(plain(fix.diff))  # a line that is wrapped is no patch
+    if fix.test:
+        yield _whole(f"Regression test: {one_line(fix.test, 300)}")
+    elif fix.no_test_reason:
+        yield Text(f"No regression test: {one_line(fix.no_test_reason, 300)}")
 
 
 def _place(finding: CauseRecord) -> str:
