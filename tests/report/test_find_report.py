@@ -11,6 +11,7 @@ from json_schemas import closed
 from sample_search import RAISES, record
 
 from devfix.find.report import failed_search
+from devfix.report.find_types import CauseFixRecord
 from devfix.report.render.html.find import find_page
 from devfix.report.render.machine_readable.find_sarif import find_sarif
 from devfix.report.render.machine_readable.json import dump, find_schema
@@ -122,3 +123,16 @@ def test_sarif_names_both_places() -> None:
     assert [each["physicalLocation"]["region"]["startLine"] for each in places] == [5, 6]
     assert {each["id"] for each in run["tool"]["driver"]["rules"]} == {first["ruleId"], second["ruleId"]}
     assert Path(first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) == Path("lib/a.py")
+
+
+def test_a_diff_is_neither_wrapped_nor_cut() -> None:
+    long = "+    return " + " + ".join(f"value_{number}" for number in range(40))
+    fix = CauseFixRecord(
+        diff=f"--- a\n+++ b\n{long}\n", verdict="verified", branch="devfix/find", commit="abc", test="tests/test_it.py"
+    )
+    found = record()
+    text = find_text(replace(found, findings=(replace(found.findings[0], fix=fix),)))
+    assert f"   {long}\n   Regression test: tests/test_it.py\n" in text
+    without = replace(fix, test="", no_test_reason="an existing test covers it: pytest tests/test_a.py")
+    text = find_text(replace(found, findings=(replace(found.findings[0], fix=without),)))
+    assert "No regression test: an existing test covers it: pytest tests/test_a.py\n" in text

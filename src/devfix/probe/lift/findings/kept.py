@@ -71,10 +71,13 @@ def anywhere(moment: int) -> Kept | None:
     return next((found for each in itertools.islice(modules, _MODULES) if (found := _find_kept(each, moment))), None)
 
 
-def attribute_of(module: Any, moments: set[int], device: torch.device) -> str:
-    """Return the attribute with which a module keeps one of the tensors of some creations on a device; "" for none."""
+def attribute_of(module: Any, moments: set[int], device: torch.device, depth: int = _DEPTH) -> str:
+    """Return the attribute with which a module keeps one of the tensors of some creations on a device; "" for none.
+
+    It is the tensor, or holds it `depth` containers and objects deep at most.
+    """
     for name, value in list(instance_dict(module).items()):
-        if name not in _INTERNALS and any(moment in moments for moment, _ in _with_moments(value, _DEPTH, device)):
+        if name not in _INTERNALS and any(moment in moments for moment, _ in _with_moments(value, depth, device)):
             return name
     return ""
 

@@ -62,10 +62,15 @@ def look_taken(values: Iterable[Any]) -> bool:
     return any(noted) and _Mode.strict
 
 
+def note_served(place: dict[str, Any]) -> bool:
+    """Note where a tensor was made that a cache serves to another device; return as `note` does."""
+    path, line, function = place["path"], place["line"], place["function"]
+    return note(STALE_CACHE, (path, line, function), creations.Call(function, path, line), "")
+
+
 def _look(value: torch.Tensor, is_read: bool) -> bool:
     if place := stale.served_location(None, value):
-        path, line, function = place["path"], place["line"], place["function"]
-        return note(STALE_CACHE, (path, line, function), creations.Call(function, path, line), "")
+        return note_served(place)
     if value.device.type != "cpu":
         return False
     moment = records.creation_moment(value)

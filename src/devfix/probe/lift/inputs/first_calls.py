@@ -10,6 +10,8 @@ from __future__ import annotations
 import linecache
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -73,13 +75,11 @@ def call_moved(module: Any, function: Any, call: Any, args: Any, kwargs: Any) ->
 
     A failure is raised where a strict run fails by it; there is no result otherwise.
     """
-    gpus = getattr(torch, kinds.now().name)
-    streams = torch.get_rng_state(), gpus.get_rng_state_all()
     other, target = torch.device(kinds.now().name, stale.OTHER), devices.target()
     try:
         module.to(other)
         _WarmUp.module, _WarmUp.function = module, function
-        with stale.calls():
+        with kept_streams(), stale.calls():
             return call(module, *tree_map(_on(other), args), **tree_map(_on(other), kwargs))
     except Exception as error:
         # Other passes find what fails by itself; this one, what the move has left behind.
@@ -88,6 +88,16 @@ def call_moved(module: Any, function: Any, call: Any, args: Any, kwargs: Any) ->
         return None
     finally:
         _WarmUp.module = _WarmUp.function = None
+
+
+@contextmanager
+def kept_streams() -> Iterator[None]:
+    """Let generators draw on afterwards as if nothing had been drawn in between."""
+    gpus = getattr(torch, kinds.now().name)
+    streams = torch.get_rng_state(), gpus.get_rng_state_all()
+    try:
+        yield
+    finally:
         torch.set_rng_state(streams[0])
         gpus.set_rng_state_all(streams[1])
 

@@ -21,10 +21,10 @@ from ...simulation.accelerators import messages
 from ...simulation.patching import undo_with
 from .. import boundaries, devices, modules
 from ..arguments import parameters
-from ..findings import kept, stale
+from ..findings import kept, marks, silent, stale
 from ..whose import Whose, kind_of
 from . import begun_calls
-from .first_calls import call_moved, is_left_behind, is_running
+from .first_calls import call_moved, is_left_behind, is_running, kept_streams
 
 _MOST = 50  # calls of one test
 _LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR  # run when somebody asks
@@ -80,6 +80,32 @@ def _try(frame: FrameType, module: Any) -> None:
         error = messages.two_devices(peer.device, left[0].device)
         hooks.failed(error, name, (peer, left[0]), {})
         raise error
+    _call_back(twin, function, call, args, kwargs)
+
+
+def _call_back(twin: Any, function: Any, call: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Call the method of the copy again on the test's GPU, and note what it has kept of the other one and uses.
+
+    A strict run fails by it.
+    """
+    other = torch.device(devices.target().type, stale.OTHER)
+    try:
+        twin.to(devices.target())
+        with kept_streams():
+            result = call(twin, *args, **kwargs)
+    except Exception as error:
+        strays, place = marks.strays(error, other), marks.served_location(error)
+        if any(kept.attribute_of(inner, strays, other, depth=0) for inner in twin.modules()):
+            fails = is_left_behind(twin, function, strays, other)  # not a table of them: the attribute itself
+        else:
+            fails = place is not None and silent.note_served(place) and silent.is_strict()
+        if fails:
+            raise
+        return
+    for each in tree_leaves(result):
+        place = stale.served_location(None, each) if is_a(each, torch.Tensor) else None
+        if place is not None and silent.note_served(place) and silent.is_strict():
+            silent.fail(function.__name__, each)
 
 
 def _move_as_caller(module: Any, device: torch.device, code: CodeType) -> None:

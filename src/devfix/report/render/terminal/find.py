@@ -34,8 +34,16 @@ def _parts(data: FindRecord, width: int) -> Iterator[RenderableType]:
         yield _table(findings, max(_NARROW, width - _OTHERS))
     for number, finding in enumerate(findings, 1):
         yield Text(f"{number}. {_place(finding)}: {one_line(finding.title)}", style="bold")
-        yield Padding(Group(*_finding(finding)), (0, 0, 1, 3))
+        yield from map(_indent, _finding(finding))
+        yield Text()
     yield from _rest(data)
+
+
+def _indent(part: RenderableType) -> RenderableType:
+    """Return a part of a finding, indented; what is not to be wrapped is not cut either, as rich's padding does."""
+    if isinstance(part, Text) and part.no_wrap:
+        return _whole("\n".join(f"   {line}" for line in part.plain.splitlines()))
+    return Padding(part, (0, 0, 0, 3))
 
 
 def find_headline(data: FindRecord) -> str:
