@@ -60,6 +60,14 @@ def test_one_that_is_logged_is_told_and_not_clean(tmp_path: Path) -> None:
     assert any("--include-handled" in note for note in report.notes)
 
 
+@pytest.mark.parametrize("cause", ["", " from error", " from None"])
+def test_one_in_whose_place_the_program_raises_an_error_of_its_own_is_repaired(cause: str, tmp_path: Path) -> None:
+    raises = f"try:\n    total(weight)\nexcept RuntimeError as error:\n    raise ValueError('a step failed'){cause}\n"
+    report = devfix.repair(project(tmp_path, BEGIN + raises), run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "repaired", (report.repairs, report.notes)
+    assert "+    bias = torch.ones(3, device=weight.device)" in report.diff
+
+
 @pytest.mark.parametrize("rest", [LOGS, FALLS_BACK])
 def test_it_is_repaired_where_that_is_asked_for(rest: str, tmp_path: Path) -> None:
     root = project(tmp_path, BEGIN + rest)

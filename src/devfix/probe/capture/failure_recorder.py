@@ -175,12 +175,15 @@ def _is_below(pid: int) -> bool:
 
 
 def _chain(exception: BaseException) -> list[BaseException]:
-    """Yield the exception, its causes, and what was being handled when it was raised."""
+    """Return the exception, its causes, and what was being handled when it was raised.
+
+    `raise ... from None` only keeps the latter from being printed: it is still why the exception was raised.
+    """
     chain: list[BaseException] = []
     link: BaseException | None = exception
     while link is not None and all(link is not known for known in chain) and len(chain) < 20:
         chain.append(link)
         if isinstance(link, failure.GROUP):
             chain.extend(link.exceptions[:20])
-        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+        link = link.__cause__ or link.__context__
     return chain
