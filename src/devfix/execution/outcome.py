@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from devfix.model import Failure, OperatorCount, OperatorTotals, Outcome, Run, SourceLocation, Transfer, World
@@ -18,12 +19,13 @@ def read_run(
     tree: str,
     unseen: tuple[str, ...] = (),
     include_handled: bool = False,
-    hangs: bool = False,
+    explained: Collection[Outcome] = (),
 ) -> Run:
     """Return the run described by a process's end and its traces.
 
     `tree` is the path to remove from its output; `unseen` names the processes without a probe. With `include_handled` a
-    device failure that the program catches counts as its failure; with `hangs`, one after which it runs into its limit.
+    device failure that the program catches counts as its failure, as it does in a run that ends in one of the outcomes
+    that such failures have `explained`.
     """
     failure, loud = _failure(traces)
     if failure is not None and world.gpus:
@@ -38,9 +40,9 @@ def read_run(
         outcome = _outcome(done, failure, loud)
     blind = ((trace.process.pid, trace.blind) for trace in traces if trace.blind)
     unseen += tuple(f"process {pid} was not on its world's devices: {why}" for pid, why in blind)
-    handled = _collect_handled(traces) if outcome in (Outcome.CLEAN, Outcome.TIMEOUT) else ()
+    handled = _collect_handled(traces) if outcome in (Outcome.CLEAN, Outcome.TIMEOUT, Outcome.OTHER) else ()
     logged = next((each for each in handled if _is_printed(each, done)), None)
-    if handled and (include_handled or (hangs and outcome is Outcome.TIMEOUT)):
+    if handled and (include_handled or outcome in explained):
         failure, outcome = logged or handled[0], Outcome.FAILED
         handled, logged = (), None
     if outcome is Outcome.CLEAN and unseen:

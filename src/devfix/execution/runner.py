@@ -20,7 +20,7 @@ from devfix.execution.search_path import with_interpreter
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.standstill import StandstillWatch
 from devfix.execution.unobserved import find_unobserved
-from devfix.model import NO_COUNTS, CountRequest, Run, SourceLocation, Target, World
+from devfix.model import NO_COUNTS, CountRequest, Outcome, Run, SourceLocation, Target, World
 from devfix.process import Completed, ResourceLimits, Sandbox, child_environment, run
 from devfix.process.native import compile_for
 from devfix.process.running import Cancellation, Hear
@@ -73,7 +73,7 @@ class TracedRunner:
         """
         self.include_handled = include_handled
         self.scripts = True  # TorchScript compiles; if not, it still does in fresh processes
-        self.hangs = False  # a device failure is what keeps the program from ending
+        self.explained: frozenset[Outcome] = frozenset()  # how the program ends because of a failure that it catches
         self.idle_limit: float | None = None  # seconds, after which a run that stands still after a failure is ended
         self.scratch = scratch
         self.sandboxed = sandboxed
@@ -147,7 +147,7 @@ class TracedRunner:
                 read, problem = read_all(traces, tree.path, self.tracked)
                 unseen = find_unobserved(done, traces)
             given = (self.target.command, done, read, problem, str(tree.path), unseen)
-            return read_run(world, *given, include_handled=self.include_handled, hangs=self.hangs)
+            return read_run(world, *given, include_handled=self.include_handled, explained=self.explained)
 
     @contextmanager
     def _tree(self, files: Mapping[str, bytes], ahead: Speculation | None) -> Iterator[Tree]:

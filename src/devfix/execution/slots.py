@@ -27,15 +27,21 @@ class Slots:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self.is_single = False  # runs get in each other's way
         self._used = self._asked = 0  # runs in progress, and those that somebody waits for
         self._ahead: list[Speculation] = []  # those that wait, in the order in which they are to begin
         self._changed = threading.Condition()
 
     def widen(self, count: int) -> None:
-        """Allow for `count` runs at once, if that is more than before."""
+        """Allow for `count` runs at once, if that is more than before and runs do not get in each other's way."""
         with self._changed:
-            self.count = max(self.count, count)
+            self.count = self.count if self.is_single else max(self.count, count)
             self._changed.notify_all()
+
+    def narrow(self) -> None:
+        """Allow for one run at once from now on; those in progress go on."""
+        with self._changed:
+            self.count, self.is_single = 1, True
 
     def ahead(self) -> Speculation:
         """Return the state of a run that is to begin after those that wait; `slot` or `cancel` takes it on."""

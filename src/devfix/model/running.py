@@ -110,9 +110,9 @@ class Run:
     """One run of the program in one world; errors of devfix itself are in `internal_errors`,
     and what the program did that explains a result in `notes`.
 
-    `handled` are the device failures that a program caught before it ended well, and `logged` the first of them whose
-    message it printed. `unobserved` says which processes used torch without a probe, and why. `unseeded` names the
-    generators from which it drew before seeding them. `gpus_asked` is how many GPUs the
+    `handled` are the device failures that a program caught, unless it ended by one, and `logged` the first of them that
+    it reported or that changed its results. `unobserved` says which processes used torch without a probe, and why.
+    `unseeded` names the generators from which it drew before seeding them. `gpus_asked` is how many GPUs the
     program asked for if the world has fewer, else 0; `gpus_listed` of them by `CUDA_VISIBLE_DEVICES`. `ended` says what
     a program had done that devfix ended, as was requested: it is clean if nothing failed until then. `obstacle` is what
     the program lacks on this machine, if known. `processor` counts the seconds of processor time that the program took,

@@ -164,7 +164,7 @@ class OpenRepair:
         final = loop.repair()
         loop.repairs = combine_fixes(loop.repairs, session.worktrees.diff)
         session.notes.add(*(f"{failure}; to repair that too: --include-handled" for failure in final.caught[:3]))
-        if final.logged is not None:
+        if final.logged is not None and final.outcome is not Outcome.OTHER:
             loop.repairs.append(Repair(final.logged, (), None))
         fault = (
             find_dependency_fault(session, final, loop.rules, options.find_working_version) if loop.is_stuck else None

@@ -5,6 +5,8 @@ The packages that read source code are imported when they are first used, since 
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +22,7 @@ from devfix.execution.preloading import preload_branch
 from devfix.execution.slots import Slots, Speculation
 from devfix.execution.speculative_runs import SpeculativeRuns
 from devfix.execution.test_server import TestServer
-from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Patch, Run, Target, World
+from devfix.model import NO_COUNTS, CountRequest, DeviceType, GpusNeeded, Outcome, Patch, Run, Target, World
 from devfix.notes import Notes
 from devfix.pipeline.opening.speculative_tests import SpeculativeTests
 from devfix.progress import Progress, StepTimes
@@ -30,6 +32,7 @@ from devfix.workspace import Repository, Worktrees
 if TYPE_CHECKING:
     from devfix.sdk import Sources
 
+_TAKEN = os.strerror(errno.EADDRINUSE)
 JOBS = 2  # runs at once, of a program of which nothing is known yet
 Order = tuple[World, tuple[tuple[str, bytes], ...], bool, CountRequest]
 
@@ -119,7 +122,13 @@ class Session:
 
     def _start(self, order: Order, ahead: Speculation | None) -> Run:
         world, files, fresh, reach = order
-        return self.observer.run(world, dict(files), fresh=fresh, reach=reach, ahead=ahead)
+        was_single = self.slots.is_single
+        run = self.observer.run(world, dict(files), fresh=fresh, reach=reach, ahead=ahead)
+        if was_single or run.outcome is not Outcome.OTHER or _TAKEN not in run.stderr:
+            return run
+        self.slots.narrow()
+        self.notes.add("the program needs a port that another run of it had taken: one run takes place at a time")
+        return self.observer.run(world, dict(files), fresh=fresh, reach=reach)  # it has had its turn to begin ahead
 
     def preload(self, run: Run) -> None:
         """Let the warm process import what this run has imported of other packages."""

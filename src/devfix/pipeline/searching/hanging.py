@@ -31,7 +31,8 @@ def explain_hang(session: Session, run: Run, without_gpu: Callable[[], Run]) -> 
         return run
     target = session.target
     limit = min(target.timeout, max(_LEAST, _TIMES * ends.seconds))
-    session.observer.target, session.observer.hangs = replace(target, timeout=limit), True
+    session.observer.target = replace(target, timeout=limit)
+    session.observer.explained |= {Outcome.TIMEOUT}
     waits = f"after the failure the program does not end: it was ended after {run.seconds:.0f} s"
     session.notes.add(f"{waits}, and takes {ends.seconds:.1f} s without a GPU")
     return replace(run, outcome=Outcome.FAILED, failure=run.handled[0], handled=())

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 
 from devfix.model import NO_COUNTS, CountRequest, Failure, Fix, Others, Outcome, Patch, Repair, Run, World
 from devfix.pipeline.obstacles import obstacle_of
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.searching.attempt import Attempt, AttemptBuilder
+from devfix.pipeline.searching.caught import explain_end
 from devfix.pipeline.searching.choices import HOLDING, Choice
 from devfix.pipeline.searching.companions import with_companion
-from devfix.pipeline.searching.hanging import explain_hang, limit_idle_runs
+from devfix.pipeline.searching.hanging import limit_idle_runs
 from devfix.pipeline.searching.more_gpus import run_with_enough_gpus
 from devfix.pipeline.searching.redundant import patches_with_less, sequences_with_less
 from devfix.pipeline.searching.scripted import run_scripts_in_python
@@ -76,8 +77,7 @@ class Search:
                 self._baseline_soon(CPU).add_done_callback(self._learn)
             with self.session.seconds.measure("observe"):
                 first = self._first or first_run(self.session)
-                if first.world != CPU:
-                    first = explain_hang(self.session, first, partial(self._baseline, CPU))
+                first = explain_end(self.session, first, self._baseline)
             if self.repeats:
                 self._first = first
                 self.session.move_to(first.world)  # a search before may have found that later code needs more GPUs
