@@ -9,6 +9,8 @@ from verdict_programs import project
 
 import devfix
 from devfix.model import Outcome
+from devfix.report.render.machine_readable.json import read, write
+from devfix.report.render.terminal.text import text
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +38,25 @@ except RuntimeError:
     weight = weight.cpu()
 print(total(weight).item())
 """
+SWALLOWS = {
+    "a context manager": (
+        "class Timer:\n    def __enter__(self):\n        return self\n\n"
+        "    def __exit__(self, *_):\n        return True\n\n\n"
+        "sums = []\nwith Timer():\n    sums.append(total(weight).item())\nprint(len(sums), 'sums', sum(sums))\n"
+    ),
+    "a return in finally": (
+        "def last():\n    found = 0.0\n    try:\n        found += total(weight).item()\n"
+        "    finally:\n        return found\n\n\nprint(f'{last():.4f}')\n"
+    ),
+    "a log of its type": (
+        "done = 0\nfor step in range(3):\n    try:\n        total(weight)\n        done += 1\n"
+        "    except Exception as error:\n        logging.warning('skipping %d (%s)', step, type(error).__name__)\n"
+        "print(f'{done} of 3 steps')\n"
+    ),
+    "a step without its line": (
+        "for _ in range(2):\n    try:\n        print(total(weight).item())\n    except RuntimeError:\n        pass\n"
+    ),
+}
 UNHEARD = {
     "an exit function": "import atexit\natexit.register(total, weight)\n",
     "a destructor": "class A:\n    def __del__(self):\n        total(weight)\n\n\na = A()\ndel a\n",
@@ -68,7 +89,21 @@ def test_one_in_whose_place_the_program_raises_an_error_of_its_own_is_repaired(c
     assert "+    bias = torch.ones(3, device=weight.device)" in report.diff
 
 
-@pytest.mark.parametrize("rest", [LOGS, FALLS_BACK])
+@pytest.mark.parametrize("name", SWALLOWS)
+def test_one_that_changes_what_is_printed_is_told_and_not_clean(name: str, tmp_path: Path) -> None:
+    root = project(tmp_path, BEGIN + SWALLOWS[name])
+    report = devfix.repair(root, run="python main.py", world="simulated", dry_run=True)
+    assert report.outcome == "unrepaired" and report.last_run is not None, report.notes
+    assert report.last_run.outcome is Outcome.CLEAN and not report.diff
+    (repair,) = report.repairs
+    assert repair.failure.at is not None and repair.failure.at.line == 9
+    assert any("the caught failure changes the results: on a GPU the program" in note for note in report.notes)
+    shown = " ".join(text(read(write(report))).split())
+    assert "the program catches it" in shown and "run again with --include-handled" in shown
+    assert "no rule" not in shown and "write a rule" not in shown
+
+
+@pytest.mark.parametrize("rest", [LOGS, FALLS_BACK, *SWALLOWS.values()])
 def test_it_is_repaired_where_that_is_asked_for(rest: str, tmp_path: Path) -> None:
     root = project(tmp_path, BEGIN + rest)
     report = devfix.repair(root, run="python main.py", world="simulated", dry_run=True, include_handled=True)

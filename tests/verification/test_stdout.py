@@ -14,6 +14,7 @@ from devfix.verification.checks.stdout import (
     differing_numbers,
     gpu_only_lines,
     last_line,
+    lost_results,
     stdout_differs,
     unseeded_note,
     without_devices,
@@ -175,3 +176,49 @@ def test_how_a_program_without_a_seed_is_told() -> None:
         "seeded; to have them repeat, seed the program: numpy.random.seed(0), or numpy.random.default_rng(0); "
         "torch.manual_seed(0)"
     )
+
+
+def both(there: str, here: str, **more: object) -> str:
+    on, off = (replace(make_run(world, stdout=said), **more) for world, said in ((HOME, there), (CPU, here)))
+    return lost_results([on, on], [off, off])
+
+
+@pytest.mark.parametrize(
+    ("there", "here"),
+    [
+        ("0 losses 0.0\n", "3 losses 2.5\n"),
+        ("loss nan\n", "loss 2.5\n"),
+        ("loss None\n", "loss 2.5\n"),
+        ("start\nend\n", "start\nloss 2.5\nend\n"),
+        ("", "loss 2.5\n"),
+    ],
+)
+def test_results_that_a_gpu_loses_are_told(there: str, here: str) -> None:
+    assert "on a GPU the program" in both(there, here)
+
+
+@pytest.mark.parametrize(
+    ("there", "here"),
+    [
+        ("loss 2.501 on cuda:0\n", "loss 2.5 on cpu\n"),
+        ("slow way\nloss 2.5\n", "loss 2.5\n"),
+        ("slow way\n", "loss 2.5\nend\n"),
+        ("the slow way: 2.5\n", "the fast way: 2.5\n"),
+        ("failed with <class 'RuntimeError'>\n", "failed with <class 'NoneType'>\n"),
+        ("on an H200\n", "on the host\n"),
+        ("took 3.5 s, 1 GPUs\n", "took 0.5 s, 0 GPUs\n"),
+        ("end\n", "no GPU\nend\n"),
+    ],
+)
+def test_a_fallback_and_what_depends_on_the_machine_are_no_lost_results(there: str, here: str) -> None:
+    assert both(there, here) == ""
+
+
+def test_results_that_vary_or_are_drawn_are_not_compared() -> None:
+    there, here = "0 losses 0.0\n", "3 losses 2.5\n"
+    assert both(there, here, unseeded=("torch",)) == ""
+    assert both(there, here, operator_totals=(OperatorTotals("aten::rand", 0, 1),)) == ""
+    assert both(there, here, outcome=Outcome.OTHER) == ""
+    on, off, other = make_run(HOME, stdout=there), make_run(CPU, stdout=here), make_run(CPU, stdout="4 losses 2.6\n")
+    assert lost_results([on], [off]) and lost_results([on, on], [off, other]) == ""
+    assert lost_results([replace(on, world=World("real", 1))], [off]) == ""

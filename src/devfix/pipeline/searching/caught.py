@@ -1,13 +1,14 @@
-"""Programs that catch a device failure, and then fail for another reason because of it."""
+"""Programs that catch a device failure, and then fail for another reason or print other results because of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from devfix.model import Outcome, Run, World
+from devfix.model import NO_COUNTS, Outcome, Run, World
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.searching.hanging import explain_hang
+from devfix.verification.checks.stdout import lost_results
 from devfix.verification.requests import CPU
 
 Baseline = Callable[[World], Run]
@@ -30,3 +31,22 @@ def explain_end(session: Session, run: Run, baseline: Baseline) -> Run:
         "without a GPU: the caught failure is repaired"
     )
     return replace(run, outcome=Outcome.FAILED, failure=run.logged or run.handled[0], handled=(), logged=None)
+
+
+def with_lost_results(session: Session, run: Run, baseline: Baseline) -> Run:
+    """Return a clean run whose caught failure counts as reported, if it prints other results than without a GPU.
+
+    What the program catches is then no fallback: it goes on without what failed.
+    """
+    is_silent = run.outcome is Outcome.CLEAN and run.handled and run.logged is None
+    if not is_silent or run.world == CPU:
+        return run
+    with session.optional("what the program prints was compared with what it prints without a GPU"):
+        without = baseline(CPU)
+        if not lost_results([run], [without]):
+            return run
+        pairs = [[each, session.run(each.world, session.files, False, NO_COUNTS)] for each in (run, without)]
+        if lost := lost_results(*pairs):
+            session.notes.add(f"the caught failure changes the results: {lost}")
+            return replace(run, logged=run.handled[0])
+    return run

@@ -12,7 +12,7 @@ from devfix.pipeline.obstacles import obstacle_of
 from devfix.pipeline.opening.session import Session
 from devfix.pipeline.regression_tests import prepare_regression_tests
 from devfix.pipeline.searching.attempt import Attempt, AttemptBuilder
-from devfix.pipeline.searching.caught import explain_end
+from devfix.pipeline.searching.caught import explain_end, with_lost_results
 from devfix.pipeline.searching.choices import HOLDING, Choice
 from devfix.pipeline.searching.companions import with_companion
 from devfix.pipeline.searching.hanging import limit_idle_runs
@@ -88,7 +88,7 @@ class Search:
             self._repeat_unfinished(final)
             if final.outcome is Outcome.CLEAN and final.world != CPU and not self.fixes and CPU in self._baselines:
                 self._note_failure_without_gpu(self._baseline(CPU))
-            return final
+            return with_lost_results(self.session, final, self._baseline)
 
     def _learn(self, baseline: Future[Run]) -> None:
         """Use what a run without a GPU shows, while the first run mostly takes longer: its imports, and its time."""

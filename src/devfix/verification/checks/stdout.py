@@ -76,9 +76,8 @@ def gpu_only_lines(failing: Run, on_gpu: Sequence[Run], without: Run) -> tuple[s
 
     Simulated GPUs compute as the CPU does, except for random numbers.
     """
-    is_drawn = any(each.device and _DRAWS.search(each.op) for run in on_gpu for each in run.operator_totals)
     is_clean = all(each.outcome is Outcome.CLEAN and not each.ended for each in (*on_gpu, without))
-    if failing.world.kind != "simulated" or is_drawn or not is_clean:
+    if failing.world.kind != "simulated" or _draws_on_gpu(on_gpu) or not is_clean:
         return ()
     printed = [without_devices(each.stdout) for each in on_gpu]
     is_other = stdout_differs(printed, [without_devices(without.stdout)])
@@ -119,6 +118,65 @@ def _first_difference(one: str, other: str) -> tuple[str, str] | None:
         return None
     pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
     return next((pair for pair in pairs if _differ(*pair)), None)
+
+
+def lost_results(on_gpu: Sequence[Run], without: Sequence[Run]) -> str:
+    """Return which result runs on simulated GPUs print otherwise than those without one, or do not print; "" if none.
+
+    Words alone do not count, by which a program may say that it falls back to something else. Nor do lines that vary
+    from run to run, figures of the machine, and programs that draw random numbers on a GPU or without a seed.
+    """
+    runs = [*on_gpu, *without]
+    is_clean = all(each.outcome is Outcome.CLEAN and not each.ended for each in runs)
+    is_drawn = any(each.unseeded for each in runs) or _draws_on_gpu(on_gpu)
+    if not is_clean or is_drawn or any(each.world.kind != "simulated" for each in on_gpu):
+        return ""
+    there, here = (
+        [without_times(without_devices(each.stdout)).splitlines() for each in of] for of in (on_gpu, without)
+    )
+    if len({len(lines) for lines in (*there, *here)}) != 1:
+        return _missing_line(there, here)
+    for on, off in zip(zip(*there, strict=True), zip(*here, strict=True), strict=True):
+        if len(set(on)) == len(set(off)) == 1 and _loses_number(on[0], off[0]):
+            return f"on a GPU the program prints `{on[0].strip()[:80]}`, and `{off[0].strip()[:80]}` without one"
+    return ""
+
+
+def _comparable_lines(run: Run) -> list[str]:
+    return without_times(without_devices(run.stdout)).splitlines()
+
+
+def _missing_line(there: Sequence[Sequence[str]], here: Sequence[Sequence[str]]) -> str:
+    """Return which lines are missing on a GPU, if those printed there all are, in their order, in what is here."""
+    first, last = there[0], here[0]
+    if any(each != first for each in there) or any(each != last for each in here):
+        return ""
+    rest, missing = iter(first), list[str]()
+    expected = next(rest, None)
+    for line in last:
+        if line == expected:
+            expected = next(rest, None)
+        else:
+            missing.append(line)
+    if expected is not None or not any(_NUMBER.search(line) and not _MEASURES.search(line) for line in missing):
+        return ""
+    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    return f"on a GPU the program does not print `{missing[0].strip()[:80]}`{more}, as it does without one"
+
+
+def _loses_number(one: str, other: str) -> bool:
+    """Return whether a line has other numbers than one without a GPU, or words in place of numbers.
+
+    >>> _loses_number("0 losses", "3 losses"), _loses_number("loss None", "loss 0.5"), _loses_number("no", "yes")
+    (True, True, False)
+    """
+    if _NUMBER.search(one) is None and _NUMBER.search(other) is not None:
+        return not _MEASURES.search(other)
+    return _first_difference(one, other) is not None
+
+
+def _draws_on_gpu(runs: Sequence[Run]) -> bool:
+    return any(each.device and _DRAWS.search(each.op) for run in runs for each in run.operator_totals)
 
 
 def _runs_alike(failing: Run, on_gpu: Run, without: Run) -> bool:

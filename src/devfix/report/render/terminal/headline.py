@@ -74,11 +74,22 @@ def _without_fixes(data: ReportRecord) -> Iterator[RenderableType]:
     """Yield what can be done if nothing was changed."""
     if data.outcome == "clean" and data.world and data.world.gpus == 1 and data.world.device is DeviceType.CUDA:
         yield Text("\nA program that runs on one GPU may still fail on two. To check, run again with --gpus 2.")
+    elif catches_failure(data):
+        yield Text("\nNothing was changed. To repair what the program catches, run again with --include-handled.")
     elif data.outcome == "unrepaired" and data.failures:
         yield Text(
             "\nNothing was changed. The operands and where they come from are listed above: fix the program by hand, "
             "or write a rule: devfix new-rule PACK/NAME (docs/tutorials/writing-rules.md)."
         )
+
+
+CAUGHT = "the program catches it, and was not changed there; --include-handled repairs it too"
+
+
+def catches_failure(data: ReportRecord) -> bool:
+    """Return whether the last failure is one that the program catches, for which no fix was looked for."""
+    ends_well = data.last_run is not None and data.last_run.outcome is Outcome.CLEAN
+    return data.outcome == "unrepaired" and ends_well and bool(data.failures)
 
 
 def doubts(data: ReportRecord) -> Iterator[str]:
