@@ -14,6 +14,7 @@ from ..counters import scope_watch, sites, totals
 from ..inspection import device_map
 from ..provenance import transfers
 from ..simulation.patching import replace
+from . import pool_workers
 
 PATIENCE = 5.0  # seconds for children to end after an exception has ended the program
 
@@ -76,6 +77,7 @@ def _watch_bootstrap(trace: TraceWriter, endings: FailureRecorder) -> None:
 
     @functools.wraps(original)
     def _bootstrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        pool_workers.write_when_ended(self, trace.write)
         code = original(self, *args, **kwargs)
         if code:
             endings.last_ended()
