@@ -12,6 +12,7 @@ from devfix.sdk import (
     FailureRule,
     File,
     Safety,
+    add_keyword,
     argument,
     assigned_values,
     binding_at,
@@ -19,15 +20,20 @@ from devfix.sdk import (
     device_text,
     expression,
     is_bound,
+    is_local,
     last_name,
     match,
     move_to,
     remove_keyword,
     replace_device,
+    rewrite,
+    with_import,
 )
 
 SAMPLERS = re.compile(r"torch[/\\\\]utils[/\\\\]data[/\\\\]")
+DEFAULTS = re.compile(r"torch[/\\\\]utils[/\\\\]_device\.py$")  # puts the default device into a call
 DRAWING = ("DataLoader", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "random_split")
+SHUFFLED = ("DataLoader", "RandomSampler", "random_split")  # they draw by a generator of the host without another
 DRAWN_FOR = ("torch.multinomial", "torch.bernoulli", "torch.poisson")  # a tensor, on whose device they return another
 
 
@@ -44,7 +50,7 @@ class GeneratorDevice(FailureRule):
         site = ctx.failing_call()
         given = site.argument("generator") if site is not None else None
         if site is None or given is None:
-            yield from _change_loaders(ctx)
+            yield from _change_loaders(ctx) if ctx.target_device == "cpu" else _give_generators(ctx)
         elif ctx.target_device == "cpu" and isinstance(given.value, cst.Name | cst.Attribute):
             own = f"{site.file.code(given.value)}.device"
             drawn = replace_device(site.node, own)
@@ -147,10 +153,15 @@ def _move_weights(site: CallSite, generator: cst.BaseExpression) -> Changes:
         )
 
 
+def _is_drawn_by_sampler(ctx: Context) -> bool:
+    """Return whether a sampler of torch, or what splits a data set, draws the numbers."""
+    paths = [each.place.path for each in ctx.failure.frames if not DEFAULTS.search(each.place.path)]
+    return bool(paths) and SAMPLERS.search(paths[-1]) is not None
+
+
 def _change_loaders(ctx: Context) -> Changes:
     """Yield changes that create generators of loaders and samplers on the host, where torch's samplers draw indices."""
-    deepest = ctx.failure.frames[-1].place.path if ctx.failure.frames else ""
-    if ctx.target_device != "cpu" or not SAMPLERS.search(deepest):
+    if not _is_drawn_by_sampler(ctx):
         return
     for site in ctx.calls():
         given = site.argument("generator") if site.name in DRAWING else None
@@ -165,6 +176,72 @@ def _change_loaders(ctx: Context) -> Changes:
             own = expression(f"torch.Generator().manual_seed({site.file.code(given.value)}.initial_seed())")
             title = f"Give `{site.name}` a generator of the host"
             yield from site.replace({given: given.with_changes(value=own)}, title, Safety.LIKELY)
+
+
+def _give_generators(ctx: Context) -> Changes:
+    """Yield changes that give loaders and samplers a generator of the default device, where torch then draws indices.
+
+    Without one, a sampler makes a generator of the host, whatever the default device is. What splits a data set draws
+    by the generator of the host that is its default, and by that of the default device if it is given None.
+    """
+    if not _is_drawn_by_sampler(ctx):
+        return
+    for site in _without_generator(ctx):
+        if site.name == "random_split":
+            yield from site.add_keyword("generator", "None", "Split by the generator of the default device")
+            continue
+        for device, test in _default_devices(ctx, site):
+            # Without a GPU it stays without one: another generator draws another order.
+            made = f"torch.Generator(device={device}) if {test} else None"
+            module = site.file.replace({site.node: add_keyword(site.node, "generator", made)})
+            title = f"Give `{site.name}` a generator on `{device}`"
+            yield from rewrite(site.file, with_import(module, "torch"), title)
+
+
+def _without_generator(ctx: Context) -> Iterator[CallSite]:
+    """Yield the calls that make what draws indices without a generator, those of the failure's files first."""
+    files = [*ctx.files(), *ctx.sources.containing(*SHUFFLED)]
+    for file in {each.path: each for each in files}.values():
+        for node in file.within(file.module, cst.Call):
+            given = [each for each in node.args if each.star or (each.keyword and each.keyword.value == "generator")]
+            site = ctx.call_of(file, node) if last_name(node.func) in SHUFFLED and not given else None
+            if site is not None and (site.name != "DataLoader" or _is_shuffled(site)):
+                yield site
+
+
+def _is_shuffled(loader: CallSite) -> bool:
+    """Return whether a loader may draw an order itself."""
+    shuffle = loader.argument("shuffle", 2)
+    return shuffle is not None and loader.file.code(shuffle.value) not in ("False", "None", "0")
+
+
+def _default_devices(ctx: Context, site: CallSite) -> list[tuple[str, str]]:
+    """Return expressions of the default device at a call, each with the test that it is not the host, best first.
+
+    That is what the program makes the default, where it is a variable there, else another variable of that device, else
+    what torch says of that moment, else a variable that the function does not know.
+    """
+    file, function = site.file, site.function
+    given = [each.args[0].value for each in file.within(file.module, cst.Call) if _sets_default(file, each)]
+    texts = [file.code(each) for each in given if isinstance(each, cst.Name | cst.Attribute)]
+    scopes = [site.scope, *(frame.scope for frame in ctx.failure.frames if function is not None)]  # `self.device` of it
+    kinds = {each.expression: each.kind for scope in reversed(scopes) for each in scope}
+    own: list[tuple[str, str]] = []
+    other: list[tuple[str, str]] = []
+    for text in dict.fromkeys((*texts, *site.device_expressions())):
+        if kinds.get(text) in ("device", "string") and is_bound(file, site.node, text):
+            is_own = function is None or is_local(function, text.partition(".")[0])
+            test = f"{text}.type" if kinds[text] == "device" else text
+            (own if is_own else other).append((text, f'{test} != "cpu"'))
+    asked = "torch.get_default_device()"
+    is_asked = not own and ctx.sources.containing("torch.set_default_device")
+    return [*own[:1], *[(asked, f'{asked}.type != "cpu"')] * bool(is_asked)] or other[:1]
+
+
+def _sets_default(file: File, call: cst.Call) -> bool:
+    """Return whether a call names a default device, for all that follows or in a `with`."""
+    is_block = isinstance(file.parent(call), cst.WithItem) and file.qualified_name(call.func) == "torch.device"
+    return bool(call.args) and (is_block or file.qualified_name(call.func) == "torch.set_default_device")
 
 
 def _constructions(site: CallSite, generator: cst.BaseExpression) -> Iterator[cst.Call]:
