@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mismatch_factory import meeting, tensor, use_site
 
+from devfix.model import ScopeVariable
 from devfix.sdk.fixes.device_expressions import device_expressions
 
 CODE = """x = load()
@@ -28,6 +29,15 @@ def test_an_attribute_is_preferred_to_the_variable_of_that_name() -> None:
 def test_a_variable_that_the_method_reads_counts() -> None:
     code = CODE.replace("self.x + mask", "self.x + mask * x")
     assert names_for(code, "self.x + mask")[0] == "x.device"
+
+
+def test_a_lambda_follows_its_parameter_and_not_a_variable_that_it_does_not_read() -> None:
+    code = "device = choose()\nfor scale in scales(device=device):\n    heads.append(lambda x, s=scale: x * s)\n"
+    scope = [tensor("x", "cuda:0"), ScopeVariable("device", "string", "cuda", "str")]
+    diagnosis, source = meeting(code, "x * s", scope=scope)
+    file = source.file(diagnosis.failure.frames[0].place)
+    assert file is not None
+    assert device_expressions(diagnosis, use_site(diagnosis), file)[0] == "x.device"
 
 
 def test_an_attribute_that_a_method_moves_late_says_little() -> None:

@@ -99,7 +99,7 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     function = file.function_of(node)
     root = root_name(text)
     if function is None or is_property:
-        return 0.0
+        return 0.0 if is_property or _is_known_in_lambda(file, node, root) else UNUSED
     if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.text) for _, key in KEY.findall(text)):
         return UNUSED
     if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.text):
@@ -117,6 +117,15 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     if not text.isidentifier() or knows(file, function, text):
         return 0.0
     return UNUSED + SCRIPT * is_of_script(file, node, text)
+
+
+def _is_known_in_lambda(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether a lambda around a node, or a function around that, binds or reads a name; True without a lambda.
+
+    A lambda that a file gives to others may be called with tensors that are elsewhere, as a function may.
+    """
+    around = [each for each in file.ancestors(node) if isinstance(each, cst.FunctionDef | cst.Lambda)]
+    return not around or any(knows(file, each, name) for each in around)
 
 
 def device_names(site: FixSite, file: File) -> list[str]:

@@ -185,8 +185,8 @@ def is_of_script(file: File, node: cst.CSTNode, name: str) -> bool:
     return all(file.function_of(each) is None for each in _uses(file, file.module, name))
 
 
-def knows(file: File, function: cst.FunctionDef, name: str) -> bool:
-    """Return whether a function binds or reads a name.
+def knows(file: File, function: cst.FunctionDef | cst.Lambda, name: str) -> bool:
+    """Return whether a function or a lambda binds or reads a name.
 
     >>> file = File("m.py", b"def f(x):\\n    return x + scale\\n")
     >>> function = definition(file, "f")
