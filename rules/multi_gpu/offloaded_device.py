@@ -4,13 +4,18 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, assigned_values
+from devfix.sdk import Changes, Context, DeviceSource, DeviceSourceRule, SourceLocation, assigned_values
 
 
 class OffloadedDevice(DeviceSourceRule):
     """Names the device on which the call runs: the one in scope, else that of the data."""
 
     only_on = "cpu"
+
+    def matches(self, ctx: Context, place: SourceLocation) -> bool:
+        """Ask for a device that an object declares: what names none is on the default device for no such reason."""
+        found = (each.device_sources() for each in ctx.placement_targets())
+        return any(_find_declared(sources[0]) for sources in found if sources)
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Rename what uses the `.device` of the object itself."""

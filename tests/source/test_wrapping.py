@@ -40,6 +40,7 @@ def test_lines_end_as_those_of_the_file_do() -> None:
         (HEAD, LONG.replace("]\n", "]  # drawn by class\n")),
         (HEAD, f'        return """{"a" * LIMIT}\n(a, b)"""\n'),
         (HEAD, f"        return {'a' * LIMIT}(a)\n"),
+        (HEAD, LONG.replace("]\n", "]; count(chosen)\n")),
     ],
 )
 def test_a_line_that_stays_as_it_is(before: str, line: str) -> None:

@@ -58,10 +58,10 @@ def _wrap(line: str, limit: int) -> str:
 
 
 def _longest_bracket(text: str) -> tuple[int, int] | None:
-    """Return where the longest outermost bracket opens and closes; None if the line is no whole statement."""
+    """Return where the longest outermost bracket opens and closes; None if the line is no one whole statement."""
     found, opened = [], list[int]()
     for token in _tokens(text):
-        if token.type == tokenize.COMMENT:
+        if token.type == tokenize.COMMENT or token.string == ";":  # the next statement would begin behind a bracket
             return None
         if token.string in OPENING:
             opened.append(token.start[1])

@@ -12,6 +12,7 @@ import libcst as cst
 from devfix.source import File, last_name
 from devfix.source.queries.reading import assigned_values, parameter_nodes, parameters
 
+STATEMENTS = (cst.BaseSmallStatement, cst.SimpleStatementLine, cst.BaseCompoundStatement)
 COPIES = ("copy", "deepcopy")
 
 
@@ -33,20 +34,29 @@ def is_bound(file: File, node: cst.CSTNode, text: str) -> bool:
     >>> node = file.find(file.module, "z * m")[0]
     >>> [is_bound(file, node, f"{name}.device") for name in ("xs", "m", "y", "z", "x")]
     [True, True, True, True, False]
+    >>> file = File("m.py", b"for x in xs: y = f(x); z = y * x\\n")
+    >>> [is_bound(file, file.find(file.module, "y * x")[0], name) for name in ("x", "y", "z")]
+    [True, True, False]
     """
     if text.startswith(("'", '"')):
         return True
     name, function = root_name(text), file.function_of(node)
     if file.is_bound_within(node, name) or (function is not None and name in _parameters(function)):
         return True
-    lines = [file.line_of(each) for each in _bindings(function or file.module, name)]
-    if not lines:
+    bindings = _bindings(function or file.module, name)
+    if not bindings:
         # A name that the file does not bind comes from a star import, or is injected.
         given = function is not None and not file.binds_anywhere(name)
         return name == "self" or given or (_is_deferred(file, node) and _is_global(file, node, name))
-    # The target of a loop or `with` is bound on the statement's own line; everything else must be bound earlier.
-    statement = file.statement_of(node)
-    return statement is not None and min(lines) < file.line_of(statement)
+    # A statement does not read what it binds itself. Others may be in front of it on its line: `for x in xs: y = f(x)`.
+    statement = next((each for each in (node, *file.ancestors(node)) if isinstance(each, STATEMENTS)), None)
+    return statement is not None and min(_start(file, each) for each in bindings) < _start(file, statement)
+
+
+def _start(file: File, node: cst.CSTNode) -> tuple[int, int]:
+    """Return the line and the column at which a node starts."""
+    place = file.place_of(node)
+    return place.line, place.column or 0
 
 
 def _is_global(file: File, node: cst.CSTNode, name: str) -> bool:
