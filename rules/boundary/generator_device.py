@@ -24,6 +24,7 @@ from devfix.sdk import (
     last_name,
     match,
     move_to,
+    receiver,
     remove_keyword,
     replace_device,
     rewrite,
@@ -34,6 +35,7 @@ SAMPLERS = re.compile(r"torch[/\\\\]utils[/\\\\]data[/\\\\]")
 DEFAULTS = re.compile(r"torch[/\\\\]utils[/\\\\]_device\.py$")  # puts the default device into a call
 DRAWING = ("DataLoader", "RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "random_split")
 SHUFFLED = ("DataLoader", "RandomSampler", "random_split")  # they draw by a generator of the host without another
+FILLING = ("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_")
 DRAWN_FOR = ("torch.multinomial", "torch.bernoulli", "torch.poisson")  # a tensor, on whose device they return another
 
 
@@ -96,6 +98,7 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
             yield from site.replace(edits, f"Draw on the generator's device and move, {every}")
         moved = _drawn_and_moved(site.node)
         yield from site.change_to(moved, f"Draw on the generator's device and move to `{device}`")
+    yield from _move_filled(site, generator)
     for made in _constructions(site, generator):
         for text in [device] if device else site.device_expressions():
             if not is_bound(site.file, made, text):  # such as an argument of the method that draws
@@ -151,6 +154,32 @@ def _move_weights(site: CallSite, generator: cst.BaseExpression) -> Changes:
         yield from site.change_to(
             move_to(drawn, text), f"Draw on the generator's device, `{own}`, and move to `{text}`"
         )
+
+
+def _move_filled(site: CallSite, generator: cst.BaseExpression) -> Changes:
+    """Yield the change that makes what is filled as soon as it is made where the generator is, and moves it."""
+    made = site.receiver if site.name in FILLING else site.node
+    if not isinstance(made, cst.Call) or not isinstance(generator, cst.Name | cst.Attribute):
+        return
+    device, own = _device_made_on(site.file, made), f"{site.file.code(generator)}.device"
+    if device and device != own:
+        filled = cst.ensure_type(site.node.deep_replace(made, replace_device(made, own)), cst.Call)
+        title = f"Draw on the generator's device, `{own}`, and move to `{device}`"
+        yield from site.change_to(call_method(filled, "to", device), title)
+
+
+def _device_made_on(file: File, call: cst.Call) -> str:
+    """Return the device on which a call makes a tensor to fill: the one named, else that of the tensor it is like."""
+    name, holder = last_name(call.func), receiver(call)
+    if name.endswith("_like") and file.qualified_name(call.func).startswith("torch."):
+        given = argument(call, "input", 0)
+        like = given.value if given is not None else None
+    elif name.startswith("new_"):
+        like = holder
+    else:
+        return device_text(call) if name in ("empty", "zeros", "ones", "full") else ""
+    is_named = isinstance(like, cst.Name | cst.Attribute)
+    return device_text(call) or (f"{file.code(like)}.device" if like is not None and is_named else "")
 
 
 def _is_drawn_by_sampler(ctx: Context) -> bool:
