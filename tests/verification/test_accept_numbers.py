@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sample_report import patch
 
-from devfix.model import Edit, Outcome, Patch, Run, Verdict, World
+from devfix.model import Edit, Operand, Outcome, Patch, Run, Verdict, World
 from devfix.pipeline.searching.accept_numbers import accept_numbers, with_numbers
 from devfix.verification.candidate import CandidateResult
 
@@ -24,18 +24,49 @@ def trial_of(given: Patch, numbers: tuple[str, ...], outcome: str = "regressed")
 
 
 @pytest.mark.parametrize(
-    ("after", "expected"),
+    ("before", "after", "expected"),
     [
-        ("f(x, n.to(x.device))", "f(x, torch.as_tensor(n, device=x.device))"),
-        ("f(x, n.to(device=x.device))", "f(x, torch.as_tensor(n, device=x.device))"),
-        ("f(x, n.cpu())", 'f(x, torch.as_tensor(n, device="cpu"))'),
+        ("f(x, n)", "f(x, n.to(x.device))", "f(x, n.to(x.device) if torch.is_tensor(n) else n)"),
+        ("f(x, n)", "f(x, n.cpu())", "f(x, n.cpu() if torch.is_tensor(n) else n)"),
+        ("y = x * o.n", "y = x * o.n.to(device=d)", "y = x * (o.n.to(device=d) if torch.is_tensor(o.n) else o.n)"),
     ],
 )
-def test_a_move_becomes_a_conversion(after: str, expected: str) -> None:
-    found = with_numbers(patch_of("f(x, n)\n", f"{after}\n"), ["n"])
+def test_a_name_is_moved_if_it_is_a_tensor(before: str, after: str, expected: str) -> None:
+    name = "o.n" if "o.n" in before else "n"
+    for is_double in (False, True):
+        found = with_numbers(patch_of(f"{before}\n", f"{after}\n"), [name], is_double)
+        assert found is not None
+        assert found.edits[0].after.decode() == f"{HEAD}{expected}\n"
+        assert f"passes numbers for `{name}`" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("f(x, n().to(x.device))", "f(x, torch.as_tensor(n(), device=x.device))"),
+        ("f(x, n().to(device=x.device))", "f(x, torch.as_tensor(n(), device=x.device))"),
+        ("f(x, n().cpu())", 'f(x, torch.as_tensor(n(), device="cpu"))'),
+    ],
+)
+def test_what_is_no_name_is_converted(after: str, expected: str) -> None:
+    found = with_numbers(patch_of("f(x, n())\n", f"{after}\n"), ["n()"])
     assert found is not None
     assert found.edits[0].after.decode() == f"{HEAD}{expected}\n"
-    assert "passes numbers for `n`" in found.reason
+
+
+def test_a_number_is_not_rounded_among_tensors_of_double_precision() -> None:
+    moved = patch_of("f(x, n())\n", "f(x, n().to(x.device))\n")
+    assert with_numbers(moved, ["n()"], is_double=True) is None
+    tried: list[Patch] = []
+
+    def attempt(given: Patch) -> CandidateResult:
+        tried.append(given)
+        return trial_of(given, (), "verified")
+
+    for dtype, is_tried in (("torch.float64", False), ("torch.float32", True)):
+        met = (Operand("x", "cuda:0", dtype=dtype, shape=(3,)),)
+        found = accept_numbers([trial_of(moved, ("n()",))], attempt, met)
+        assert (found is not None, bool(tried)) == (is_tried, is_tried)
 
 
 @pytest.mark.parametrize("after", ["f(x, n.to(x.device, torch.half))", "f(x, m.to(x.device))"])
@@ -46,7 +77,7 @@ def test_another_move_stays(after: str) -> None:
 def test_a_move_that_stood_there_stays() -> None:
     found = with_numbers(patch_of("g(n.to(d))\nf(x, n)\n", "g(n.to(d))\nf(x, n.cpu())\n"), ["n"])
     assert found is not None
-    assert found.edits[0].after.decode() == f'{HEAD}g(n.to(d))\nf(x, torch.as_tensor(n, device="cpu"))\n'
+    assert found.edits[0].after.decode() == f"{HEAD}g(n.to(d))\nf(x, n.cpu() if torch.is_tensor(n) else n)\n"
 
 
 def test_nothing_is_converted_where_torch_has_no_name() -> None:

@@ -194,6 +194,16 @@ def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expecte
     assert all(each.numbers == "self.scale" for each in said)
 
 
+def test_a_tensor_or_the_number_that_is_a_default() -> None:
+    either = SETTER.replace("value)", "value=1.0)").replace(
+        "1 / value", "torch.tensor(value) if many(value) else value"
+    )
+    (objection,) = found(either, AT_USE)
+    assert (objection.strength, objection.numbers) == ("strong", "self.scale")
+    asked = "* (self.scale.to(x.device) if torch.is_tensor(self.scale) else self.scale)"
+    assert found(either, ("* self.scale", asked)) == []
+
+
 @pytest.mark.parametrize(
     ("passed", "expected"), [("torch.ones(4, 2)", []), ("rows", ["weak"]), ("np.ones(4)", ["strong"])]
 )

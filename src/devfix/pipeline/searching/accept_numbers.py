@@ -1,32 +1,40 @@
-"""Adapt a candidate to callers that pass numbers: use `torch.as_tensor`, which takes tensors and numbers alike."""
+"""Adapt a candidate to callers that pass numbers: move tensors alone, or use `torch.as_tensor`, which takes both."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import libcst as cst
 
-from devfix.model import Edit, Patch
+from devfix.model import Edit, Operand, Patch
 from devfix.sdk import argument, expression, last_name
 from devfix.source import File
 from devfix.verification.candidate import CandidateResult
 
 TRIES = 2
 HOST = '"cpu"'
+PLAIN = re.compile(r"[^\W\d]\w*(\.\w+)*")  # a name or an attribute, which may be written more than once
+DOUBLE = ("float64", "complex128")
+ALONE = (cst.Arg, cst.Assign, cst.AnnAssign, cst.Return)  # around an expression that needs no parentheses
 
 
 def accept_numbers(
-    candidates: Iterable[CandidateResult], attempt: Callable[[Patch], CandidateResult]
+    candidates: Iterable[CandidateResult],
+    attempt: Callable[[Patch], CandidateResult],
+    met: Iterable[Operand] = (),
 ) -> CandidateResult | None:
-    """Return the first verified candidate that converts where a rejected one moved; None if there is none.
+    """Return the first verified candidate that takes numbers too where a rejected one moved; None if there is none.
 
-    Those candidates were rejected because some code passes numbers where they call a method of a tensor.
+    Those candidates were rejected because some code passes numbers where they call a method of a tensor. `met` are the
+    operands that failed.
     """
+    is_double = any(each.dtype.endswith(DOUBLE) for each in met)
     patches = [
         patch
         for candidate in candidates
-        if candidate.numbers and (patch := with_numbers(candidate.patch, candidate.numbers))
+        if candidate.numbers and (patch := with_numbers(candidate.patch, candidate.numbers, is_double))
     ]
     for patch in patches[:TRIES]:
         candidate = attempt(patch)
@@ -35,14 +43,22 @@ def accept_numbers(
     return None
 
 
-def with_numbers(patch: Patch, names: Iterable[str]) -> Patch | None:
-    """Return a patch with `torch.as_tensor(x, device=…)` for each new `x.to(…)`; None if it has no such move."""
+def with_numbers(patch: Patch, names: Iterable[str], is_double: bool = False) -> Patch | None:
+    """Return a patch with a test, or `torch.as_tensor`, for each new `x.to(…)`; None if it has no such move.
+
+    What is no name is not evaluated twice, but converted; not so among tensors of double precision, since
+    `torch.as_tensor` rounds a number of Python to single precision.
+    """
     names = list(names)
+    if is_double and not all(map(PLAIN.fullmatch, names)):
+        return None
     edits = [_converting(edit, names) for edit in patch.edits]
     if edits == list(patch.edits):
         return None
     listed = " and ".join(f"`{name}`" for name in names)
-    reason = f"{patch.reason} Some code passes numbers for {listed}, which `torch.as_tensor` accepts."
+    stay = all(map(PLAIN.fullmatch, names))
+    ends = ": they stay what they are." if stay else ", which `torch.as_tensor` accepts."
+    reason = f"{patch.reason} Some code passes numbers for {listed}{ends}"
     return replace(patch, title=f"{patch.title}, numbers too", reason=reason, edits=tuple(edits))
 
 
@@ -57,10 +73,18 @@ def _converting(edit: Edit, names: Iterable[str]) -> Edit:
             if after.code(node) in known:
                 known.remove(after.code(node))
             else:
-                nodes[node] = expression(f"torch.as_tensor({name}, device={device})")
+                nodes[node] = _accepting(after, node, name, device)
     made = after.replace(nodes) if nodes else None
     written = after.edit(made) if made is not None else None
     return replace(edit, after=written.after) if written is not None else edit
+
+
+def _accepting(file: File, move: cst.Call, name: str, device: str) -> cst.BaseExpression:
+    """Return an expression that moves a tensor, as a call does, and takes a number too."""
+    if not PLAIN.fullmatch(name):
+        return expression(f"torch.as_tensor({name}, device={device})")
+    text = f"{file.code(move)} if torch.is_tensor({name}) else {name}"
+    return expression(text if isinstance(file.parent(move), ALONE) else f"({text})")
 
 
 def _moves(file: File, name: str) -> list[tuple[cst.Call, str]]:

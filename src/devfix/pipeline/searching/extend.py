@@ -34,6 +34,7 @@ class Extension:
         self._session, self._verifier = session, verifier
         self._rules = {rule.id: rule for rule in rules}
         self._diagnoses = {each.rule: each for each in diagnoses}
+        self._operands = diagnoses[0].failure.operands if diagnoses else ()
 
     def better(self, kept: CandidateResult | None, candidates: Sequence[CandidateResult]) -> CandidateResult | None:
         """Return an extended candidate to keep in place of `kept`, which is not verified; None if there is none.
@@ -44,7 +45,7 @@ class Extension:
             return (
                 next(filter(None, map(self._confirm, self._to_all_uses(candidates))), None)
                 or next(filter(None, map(self._confirm, self._to_companions(candidates))), None)
-                or self._confirm(accept_numbers(candidates, self._attempt))
+                or self._confirm(accept_numbers(candidates, self._attempt, self._operands))
             )
         strong = [each for each in candidates if each.patch.rank[:1] <= kept.patch.rank[:1]]
         for found in self._extend(strong):

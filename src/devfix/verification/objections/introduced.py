@@ -82,9 +82,18 @@ def _below(
             yield from _below(path, child, child.name, None)
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _below(path, child, owner, child)
+        elif isinstance(child, ast.IfExp) and (asked := _asked_tensor(child.test)):
+            found = _below(path, child, owner, function)
+            yield from (each for each in found if each.kind not in ("call", "read") or each.root != asked)
         else:
             yield from _of(path, child, owner, function)
             yield from _below(path, child, owner, function)
+
+
+def _asked_tensor(test: ast.expr) -> str:
+    """Return the expression of which a test asks whether it is a tensor; "" for another test."""
+    is_call = isinstance(test, ast.Call) and called_name(test) == "is_tensor" and len(test.args) == 1
+    return ast.unparse(test.args[0]) if is_call and isinstance(test, ast.Call) else ""
 
 
 def _of(

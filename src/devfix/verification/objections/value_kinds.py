@@ -112,7 +112,10 @@ def parameters(function: Function) -> list[str]:
 
 
 def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth: int = 3) -> bool:
-    """Return whether an expression is surely a number or a list of numbers, which `torch.as_tensor` accepts."""
+    """Return whether an expression is surely a number or a list of numbers, or a tensor in place of them.
+
+    A parameter is a number if its default is one and it has no other annotation.
+    """
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float)
     if isinstance(node, ast.List | ast.Tuple):
@@ -121,13 +124,17 @@ def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth:
         return is_of_numbers(node.operand, function, depth)
     if isinstance(node, ast.BinOp):
         return all(is_of_numbers(each, function, depth) for each in (node.left, node.right))
+    if isinstance(node, ast.IfExp):
+        sides = [each for each in (node.body, node.orelse) if kind_of(each, function, depth) != "tensor"]
+        return bool(sides) and all(is_of_numbers(each, function, depth) for each in sides)
     if isinstance(node, ast.Call):
         called = called_name(node)
         is_name = isinstance(node.func, ast.Name)
         return called in ({"float", "int", "len", "round", "range"} if is_name else {"item", "tolist"})
     if isinstance(node, ast.Name) and function is not None and depth:
         given = [each.value for each in ast.walk(function) if _gives(each, node.id)]
-        return bool(given) and all(is_of_numbers(each, function, depth - 1) for each in given)
+        default = defaults(function).get(node.id) if not given and not annotation_of(node.id, function) else None
+        return bool(given or default) and all(is_of_numbers(each, function, depth - 1) for each in given or [default])
     return False
 
 
