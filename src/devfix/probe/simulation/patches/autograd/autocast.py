@@ -57,26 +57,34 @@ def _list_operators() -> dict[str, list[str]]:
     return found
 
 
-def _eligible(value: Any) -> bool:
+def _is_floating_there(value: Any) -> bool:
     if not isinstance(value, Tensor) or not value.is_floating_point():
         return False
     return value._devfix_gpu >= 0 or bool(device_of(value).type == "lazy")  # the latter inside a transform
 
 
+def _eligible(value: Any) -> bool:
+    """Return whether autocast may give a value another dtype: `is_eligible` leaves numbers of 64 bits alone."""
+    return _is_floating_there(value) and value.dtype is not torch.float64
+
+
 def _cast(value: Any, dtype: torch.dtype) -> Any:
     if isinstance(value, Tensor):
-        return value.to(dtype) if _eligible(value) and value.dtype not in (dtype, torch.float64) else value
+        return value.to(dtype) if _eligible(value) and value.dtype is not dtype else value
     if isinstance(value, (list, tuple)):
         return [_cast(item, dtype) for item in value]
     return value
 
 
 def _widest(values: Any) -> torch.dtype:
+    """Return the dtype of `prioritize`: autocast's own, or float32 if a tensor has that."""
     flat = [item for value in values for item in (value if isinstance(value, (list, tuple)) else (value,))]
-    found = [item.dtype for item in flat if _eligible(item)]
-    dtype = torch.get_autocast_dtype(kinds.now().name)
-    for each in found:
-        dtype = torch.promote_types(dtype, each)
+    lower = dtype = torch.get_autocast_dtype(kinds.now().name)
+    for each in (item.dtype for item in flat if _eligible(item)):
+        if torch.float32 in (dtype, each):
+            dtype = torch.float32
+        elif each is not lower:
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
     return dtype
 
 
@@ -162,7 +170,7 @@ def _on_host(original: Any) -> Any:
     """Leave tensors of the host to the kernels below: PyTorch's own under the key is reached by those of GPUs alone."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not _libraries or any(map(_eligible, (*args, *kwargs.values()))):
+        if not _libraries or any(map(_is_floating_there, (*args, *kwargs.values()))):
             return original(*args, **kwargs)
         with torch._C._ExcludeDispatchKeyGuard(_keys()):
             return original(*args, **kwargs)
