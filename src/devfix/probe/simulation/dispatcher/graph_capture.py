@@ -9,36 +9,28 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
 from ..accelerators import captures, devices, messages
 from ..operator_tables.plans import SPECIAL, _plans, forget
-from ..tensors.tensor import Tensor
 from ..tensors.unwrapping import tensors_of
-from . import composite_path
+from . import composite_path, waits
 
-# Operators whose results or copies the host waits for.
-WAITING = (
-    "_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "equal",
-    "_to_copy", "copy_", "is_nonzero", "bincount", "multinomial", "_linalg_check_errors", "index", "index_put_",
-    "_index_put_impl_", "repeat_interleave", "allclose", "histc",
-)  # fmt: skip
 # Pull request 172156 of January 2026; before it the driver refused the copy, and the capture failed.
 CHECKS_COPIES = messages.VERSION >= (2, 11)
-CHECKS_LATER = messages.VERSION >= (2, 13)  # whose library checks the values to draw from by `_assert_async`
+_PROTOTYPE = "Synchronization debug mode is a prototype feature and does not yet detect all synchronizing operations"
 _mode = [0]
+_said: list[bool] = []  # not empty once the program was told of that
 _checks: dict[str, list[Callable[[Any, Any, Any], None]]] = {}
 _before: dict[str, Any] = {}
 
 
 def begin() -> None:
     """Forbid waiting from here on."""
-    watch(WAITING, _forbid)
+    watch(waits.WAITING, _forbid)
 
 
 def end() -> None:
     """Allow waiting again."""
-    unwatch(WAITING, _forbid)
+    unwatch(waits.WAITING, _forbid)
 
 
 def sync_mode() -> int:
@@ -48,14 +40,17 @@ def sync_mode() -> int:
 
 def set_sync_mode(mode: Any) -> None:
     """Set what happens if the host waits (`THCPModule_cudaSetSyncDebugMode` in torch/csrc/cuda/Module.cpp)."""
+    if not _said:
+        _said.append(True)
+        warnings.warn(_PROTOTYPE, stacklevel=2)
     if type(mode) is not int:
         raise RuntimeError("invalid argument to set_sync_debug_mode")
     if not 0 <= mode <= 2:
         raise RuntimeError("invalid value of debug_mode, expected one of 0,1,2")
     if mode and not _mode[0]:
-        watch(WAITING, _report_wait)
+        watch(waits.WAITING, _report_wait)
     elif _mode[0] and not mode:
-        unwatch(WAITING, _report_wait)
+        unwatch(waits.WAITING, _report_wait)
     _mode[0] = mode
 
 
@@ -63,6 +58,7 @@ def reset() -> None:
     """Remove all listeners."""
     captures.reset()
     _mode[0] = 0
+    _said.clear()
     for name in list(_checks):
         _checks[name].clear()
         _restore(name)
@@ -140,56 +136,13 @@ def gpu_of(args: Any, kwargs: Any) -> int | None:
     return found
 
 
-def _devices(func: Any, args: Any, kwargs: Any) -> tuple[bool, bool, bool]:
-    """Return whether a call reads values of a GPU, and whether it copies to or from the host, and pageable memory."""
-    tensors = [item for item in args if isinstance(item, Tensor)]
-    on_gpu = any(item._devfix_gpu >= 0 for item in tensors)
-    device = kwargs.get("device")
-    to_gpu = device is not None and torch.device(device).type != "cpu"
-    crosses = (on_gpu != to_gpu) if device is not None else len({item._devfix_gpu < 0 for item in tensors}) > 1
-    pinned = any(item._devfix_gpu < 0 and item.is_pinned() for item in tensors) or (
-        on_gpu and crosses and device is not None and bool(kwargs.get("pin_memory") or kwargs.get("non_blocking"))
-    )
-    return on_gpu or to_gpu, crosses, crosses and not pinned
-
-
-def _blocks(func: Any, args: Any, kwargs: Any) -> bool:
-    """Return whether a copy waits until it is done, unless it is told not to."""
-    given = kwargs.get("non_blocking")
-    return not (args[2] if given is None and func._schema.name == "aten::copy_" and len(args) > 2 else given)
-
-
-def _waits(func: Any, args: Any, kwargs: Any) -> bool:
-    """Return whether an operator waits with these arguments, of those that do not with all."""
-    name = func._schema.name.split("::")[-1]
-    if name == "multinomial":  # checks the values if none is drawn twice (native/Distributions.cpp)
-        return not (CHECKS_LATER or (args[2] if len(args) > 2 else kwargs.get("replacement", False)))
-    if name == "equal":  # `cuda_equal` in cuda/Equal.cpp compares nothing with itself
-        return args[0] is not args[1]
-    if name == "histc":  # reads the least and the greatest element where no range is given (cuda/SummaryOps.cu)
-        least, most = kwargs.get("min", [*args[2:3], 0][0]), kwargs.get("max", [*args[3:4], 0][0])
-        return bool(least == most)
-    if name.startswith(("index", "_index_put")):  # a mask becomes as many indices as it has true elements (`nonzero`)
-        given = [item for item in args[1] if isinstance(item, Tensor)] if len(args) > 1 else []
-        values = args[2] if len(args) > 2 else None
-        return any(item.dtype in _MASKS for item in given) and (values is None or values.numel() > 1)
-    return not (name == "repeat_interleave" and kwargs.get("output_size") is not None)
-
-
-_MASKS = (torch.bool, torch.uint8)
-_COPIES = ("_to_copy", "copy_")
-
-
 def _forbid(func: Any, args: Any, kwargs: Any) -> None:
-    touches, crosses, pageable = _devices(func, args, kwargs)
-    capture = captures.current(gpu_of(args, kwargs)) if touches else None
-    if capture is None or not _waits(func, args, kwargs):
+    need = waits.need_of(func, args, kwargs)
+    capture = captures.current(gpu_of(args, kwargs)) if need else None
+    if capture is None:
         return
-    if func._schema.name.split("::")[-1] in _COPIES:
-        if pageable:
-            raise _refused_copy(capture)
-        if not (crosses and _blocks(func, args, kwargs)):
-            return
+    if need in (waits.COPY, waits.UNTIMED_COPY):
+        raise _refused_copy(capture)
     raise captures.invalidate(capture)
 
 
@@ -212,10 +165,7 @@ def note_copy(gpu: int) -> None:
 
 
 def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
-    touches, _, pageable = _devices(func, args, kwargs)
-    is_copy = func._schema.name.split("::")[-1] in _COPIES
-    waits = pageable and not kwargs.get("non_blocking") if is_copy else touches and _waits(func, args, kwargs)
-    if waits:
+    if waits.need_of(func, args, kwargs) in (waits.WAIT, waits.COPY):
         told_of()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ...accelerators import captures, devices, kinds, messages, stream_pools
+from ...dispatcher import graph_capture
 from . import events
 
 
@@ -95,6 +96,7 @@ class Stream:
     def synchronize(self) -> None:
         """Do not wait."""
         captures.wait_for_stream(self._devfix_place)
+        graph_capture.told_of()
 
     def __repr__(self) -> str:
         place = f"device_type={kinds.now().name}, device_index={self.device_index}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ...accelerators import captures, messages
+from ...accelerators import messages
 from ...dispatcher import composite_path, cpu_fast_path, fast_path, graph_capture
 from ...native import loading as native
 from ...patching import replace
@@ -22,6 +22,7 @@ _func = torch.ops.aten.slice.Tensor  # the most frequent one
 _NOTHING: dict[str, Any] = {}
 # What `treatSequenceAsTuple` in python_variable_indexing.cpp looks for: tensors, slices, and all sequences.
 _PARTS = (list, tuple, str, range, Tensor, slice, type(None), type(Ellipsis))
+_MASKS = (torch.bool, torch.uint8)
 _PLAIN = frozenset((int, slice, type(None), type(Ellipsis), torch.Tensor))
 
 
@@ -127,12 +128,25 @@ def _setitem(self: Any, index: Any, value: Any, /) -> None:
             index = _translate(self, index)
         if not isinstance(value, (Tensor, int, float, complex)):
             return _set_other(self, index, value)
-        # `copy_to` in python_variable_indexing.cpp fills what a number is assigned to, but copies a tensor of the host
-        # where both have no dimensions.
-        is_captured = captures.current(self._devfix_gpu) is not None
-        if is_captured and not isinstance(value, Tensor) and not _get(self, index).dim():
+        if composite_path.watched and not isinstance(value, Tensor) and _copies_number(self, index):
             graph_capture.note_copy(self._devfix_gpu)
     _set(self, index, value)
+
+
+def _copies_number(self: Any, index: Any) -> bool:
+    """Return whether C++ copies a number from the host: it makes a tensor there of what is assigned.
+
+    `copy_to` in python_variable_indexing.cpp fills with it, but copies where both have no dimensions; `index_put_`
+    copies it, but fills where masks say.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    tensors = [part for part in parts if isinstance(part, Tensor)]
+    indices = [part for part in tensors if part.dim() or part.dtype in _MASKS]
+    if indices:
+        return not all(part.dtype in _MASKS for part in indices)
+    if any(part._devfix_gpu >= 0 for part in tensors) or any(isinstance(part, bool) for part in parts):
+        return False  # the host waits for the number of a GPU, and copies
+    return not _get(self, index).dim()
 
 
 def _set_other(self: Any, index: Any, value: Any) -> None:

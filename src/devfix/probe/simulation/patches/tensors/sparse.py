@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
 from ... import hooks
 from ...accelerators import devices, kinds, messages
+from ...dispatcher import waits
 from ...patching import wrap
 from ...tensors.tensor import Tensor
 
@@ -51,10 +53,21 @@ def _build_on_host(original: Any) -> Any:
             return original(*args, device=device, **kwargs)
         grad = kwargs.pop("requires_grad", False)
         keywords = {name: _on_host(item) for name, item in kwargs.items()}
-        made = original(*map(_on_host, args), device="cpu", **keywords).to(devices.LAZY[index])
+        with waits.Quiet() if _keeps(original.__name__, parts, args, kwargs) else nullcontext():
+            made = original(*map(_on_host, args), device="cpu", **keywords).to(devices.LAZY[index])
         return made.requires_grad_() if grad else made
 
     return call
+
+
+def _keeps(name: str, parts: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether CUDA makes a sparse tensor of parts as they are, without reading or moving them."""
+    is_checked = kwargs.get("check_invariants")
+    if is_checked is None:
+        is_checked = torch.sparse.check_sparse_tensor_invariants.is_enabled()
+    has_size = len(args) > 2 or "size" in kwargs
+    is_there = len(parts) == 2 and all(part._devfix_gpu >= 0 for part in parts)
+    return name == "sparse_coo_tensor" and is_there and has_size and not is_checked
 
 
 def _check_on_host(original: Any) -> Any:

@@ -8,7 +8,7 @@ import torch
 
 from ... import hooks
 from ...accelerators import devices, kinds, messages
-from ...dispatcher import freed_memory
+from ...dispatcher import freed_memory, graph_capture
 from ...patching import overridden, replace, undo_with, wrap
 from ...tensors.tensor import Tensor
 
@@ -88,7 +88,10 @@ def _onto(original: Any) -> Any:
 
 def _cpu(original: Any) -> Any:
     def cpu(self: Any) -> Any:
-        return self if self._devfix_gpu < 0 else _move(self, -1)
+        if self._devfix_gpu < 0:
+            return self
+        graph_capture.note_copy(self._devfix_gpu)
+        return _move(self, -1)
 
     return cpu
 

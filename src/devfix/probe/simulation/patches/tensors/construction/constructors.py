@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ import torch.utils._device as default_device
 
 from .... import hooks
 from ....accelerators import devices, kinds, messages
-from ....dispatcher import composite_path, cpu_fast_path
+from ....dispatcher import composite_path, cpu_fast_path, waits
 from ....patching import overridden, replace, undo_with, wrap
 from ....tensors.tensor import Tensor, wrap_new
 from . import array_interface, factories, legacy, subclass_constructors
@@ -105,7 +106,7 @@ def _construct_on(original: Any, name: str, args: Any, kwargs: dict[str, Any], i
         hooks.moved(placed, made, torch.ops.aten._to_copy.default)
         hooks.on_created(placed, f"torch.{name}", args, kwargs)
         return placed
-    with torch.no_grad():
+    with torch.no_grad(), waits.Quiet() if name == "scalar_tensor" else nullcontext():  # which fills memory there
         made = made.to(devices.LAZY[index])
     hooks.on_created(made, f"torch.{name}", args, kwargs)
     return made.requires_grad_() if grad else made
