@@ -12,13 +12,14 @@ from ... import hooks
 from ...accelerators import messages
 from ...patching import replace, wrap
 from ...tensors import side_table
-from ...tensors.tensor import Tensor, set_data
+from ...tensors.tensor import Tensor, device_of, set_data
 from ...tensors.tensor import wrap as wrap_tensor
 from . import kept_gradients, storages
 
 _BASE: Any = torch._C.TensorBase
 _C: Any = torch._C
 _tracing = torch._C._get_tracing_state
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
 
 
 def become(self: Any, value: Any) -> None:
@@ -27,7 +28,7 @@ def become(self: Any, value: Any) -> None:
     The gradient stays where it is. If `self` is one that lies elsewhere than its tensor, it stays the tensor's.
     """
     fresh = value.detach()
-    fresh.requires_grad_(self.requires_grad)
+    fresh.requires_grad = self.requires_grad  # the method is refused in a transform
     grad, owner = self.grad, kept_gradients.owner_of(self)
     kept_gradients.exchange(self, fresh)
     if grad is not None:
@@ -40,6 +41,8 @@ def become(self: Any, value: Any) -> None:
 def _assign_data(self: Any, value: Any) -> None:
     if not isinstance(value, Tensor) or self._devfix_gpu == value._devfix_gpu == -1:
         try:
+            if _is_wrapped(self) and isinstance(value, Tensor) and _is_wrapped(value):  # on two devices, perhaps
+                raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
             set_data(self, value)
         except RuntimeError as error:
             hooks.failed(error, "torch.Tensor.data", (self, value), {})
@@ -56,7 +59,7 @@ def _assign_data(self: Any, value: Any) -> None:
 def _compatible(original: Any) -> Any:
     def has_compatible_shallow_copy_type(tensor: Any, other: Any) -> bool:
         if tensor._devfix_gpu < 0 and other._devfix_gpu < 0:
-            return bool(original(tensor, other))
+            return bool(original(tensor, other)) or (_is_wrapped(tensor) and _is_wrapped(other))
         if tensor._devfix_gpu != other._devfix_gpu and _tracing() is not None:
             return False  # a trace refers to the tensor, which cannot become another one: its module gets a new one
         one, two = (item if item._devfix_held is None else item._devfix_held for item in (tensor, other))
@@ -68,14 +71,31 @@ def _compatible(original: Any) -> Any:
 def _subclass(original: Any) -> Any:
     def make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: Any) -> Any:
         if data._devfix_gpu < 0:
+            if _is_wrapped(data) and device_of(data).type == "lazy":
+                return _in_transform(cls, data, require_grad)
             return original(cls, data, require_grad, **kwargs)
         made = wrap_tensor(data._devfix_held.detach(), data._devfix_gpu)
-        made.requires_grad_(require_grad)  # before it has a class, whose `__torch_function__` may reject this
+        _require_grad(made, require_grad)  # before it has a class, whose `__torch_function__` may reject this
         if _tracing() is not None:
             _C._set_value_trace(made, _C._get_value_trace(data))
         return side_table.become(made, cls)
 
     return make_subclass
+
+
+def _require_grad(tensor: Any, value: bool) -> None:
+    """Do as `set_requires_grad` in C++, which says it in other words than the method, and is allowed in a transform."""
+    if value and not (tensor.is_floating_point() or tensor.is_complex()):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    tensor.requires_grad = value
+
+
+def _in_transform(cls: Any, data: Any, require_grad: bool) -> Any:
+    """Return a parameter that a transform (`torch.func.grad`) wraps: C++ would detach it without the world's mode."""
+    made = data.detach()
+    _require_grad(made, require_grad)
+    made.__class__ = cls
+    return made
 
 
 def _as_subclass(original: Any) -> Any:
