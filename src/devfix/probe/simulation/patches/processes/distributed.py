@@ -7,6 +7,7 @@ is what it would say with NCCL.
 from __future__ import annotations
 
 import atexit
+import sys
 import time
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...operator_tables.plans import special
 from ...patching import replace, wrap
 from ...tensors.tensor import Tensor
 from ...tensors.unwrapping import rewrap, unwrap_all
-from . import futures
+from . import futures, nccl_options
 
 _LETTING_GO = 0.05  # seconds
 _WHOLE = ("c10d::_allgather_base_", "c10d::_reduce_scatter_base_")
@@ -58,6 +59,7 @@ def _begin(original: Any) -> Any:
             backend = kinds.now().backend
         if (index := getattr(device, "index", device)) is not None:
             devices.exists(index)  # what PyTorch refuses, the program has asked for
+        _drop_options(kwargs)
         result = original(_without_nccl(backend), *args, **kwargs)
         _remember(torch.distributed.group.WORLD, backend)
         if kinds.now().backend in str(backend).lower():
@@ -65,6 +67,12 @@ def _begin(original: Any) -> Any:
         return result
 
     return init_process_group
+
+
+def _drop_options(kwargs: dict[str, Any]) -> None:
+    """Drop the options of NCCL, which Gloo would not take."""
+    if isinstance(kwargs.get("pg_options"), nccl_options.ProcessGroupNCCL.Options):
+        del kwargs["pg_options"]
 
 
 def _destroy(original: Any) -> Any:
@@ -87,6 +95,7 @@ def _let_go() -> None:
 
 def _new_group(original: Any) -> Any:
     def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:
+        _drop_options(kwargs)
         group = original(ranks, timeout, None if backend is None else _without_nccl(backend), *args, **kwargs)
         _remember(group, _asked.get(_name(torch.distributed.group.WORLD)) if backend is None else backend)
         return group
@@ -192,6 +201,12 @@ def _host_values(part: Any) -> Any:
     return part._devfix_held if isinstance(part, Tensor) and part._devfix_gpu >= 0 else part
 
 
+def _modules_with(name: str, value: Any) -> list[Any]:
+    """Return the modules of torch.distributed that have a function by this name."""
+    modules = [module for path, module in list(sys.modules.items()) if path.startswith("torch.distributed")]
+    return [module for module in modules if getattr(module, "__dict__", {}).get(name) is value]
+
+
 def install() -> None:
     """Patch torch.distributed, if this torch has it and the kind of device a backend of its own."""
     distributed, kind = torch.distributed, kinds.now()
@@ -210,12 +225,16 @@ def install() -> None:
         **dict.fromkeys(("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor"), _note_operation),
     }
     for name, make in patches.items():
+        known = getattr(c10d, name)
         wrap(c10d, name, make)
-        if hasattr(distributed, name):
-            replace(distributed, name, getattr(c10d, name))
+        for module in _modules_with(name, known):  # `device_mesh` has names of its own
+            replace(module, name, getattr(c10d, name))
     for owner in (c10d, distributed):
         replace(owner, f"is_{kind.backend}_available", lambda: True)
     if kind.is_cuda:
         replace(torch.cuda.nccl, "version", lambda: (2, 21, 5))
+        for owner in (torch._C._distributed_c10d, c10d, distributed):
+            if not hasattr(owner, "ProcessGroupNCCL"):
+                replace(owner, "ProcessGroupNCCL", nccl_options.ProcessGroupNCCL, add=True)
     atexit.unregister(_let_go)
     atexit.register(_let_go)
