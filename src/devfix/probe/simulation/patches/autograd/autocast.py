@@ -34,6 +34,16 @@ _FALLBACK = {
 }  # fmt: skip
 
 
+# Operators whose kernels on a GPU call one that autocast casts: what that gives (native/ReduceOps.cpp `trace_cuda` and
+# UnaryOps.cpp `mvlgamma`: sums; AffineGridGenerator.cpp and LinearAlgebra.cpp `linalg_pinv`: products).
+_CALLING = {
+    "FP32": ["trace", "mvlgamma"],
+    "LOWER_PRECISION_FP": ["_sparse_addmm"],
+    "LOWER_RESULT": ["affine_grid_generator", "linalg_pinv.atol_rtol_tensor"],
+    "FP32_APPEND_DTYPE": ["norm.Scalar", "norm.ScalarOpt_dim"],  # AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE
+}
+
+
 def _keys() -> Any:
     return torch._C.DispatchKeySet(_key())
 
@@ -54,6 +64,8 @@ def _list_operators() -> dict[str, list[str]]:
         pairs = re.findall(r"_\((\w+)(?:, *(\w+))?\)", block.group(1) if block else fallback)
         found[policy] = [name + (f".{overload}" if overload else "") for name, overload in pairs]
     found["LOWER_PRECISION_FP"] += _RECURRENT
+    for policy, names in _CALLING.items():
+        found.setdefault(policy, []).extend(names)
     return found
 
 
@@ -124,6 +136,29 @@ def _with_dtype(func: Any) -> Any:
     return kernel
 
 
+def _with_result(func: Any) -> Any:
+    """Return a kernel that casts its result, which is that of a product."""
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(_keys()):
+            return _cast(func(*args, **kwargs), _lower(args, kwargs))
+
+    return kernel
+
+
+def _with_appended(func: Any) -> Any:
+    """Return a kernel that calls the overload which takes a dtype: float32 in place of another of 16 bits."""
+    wider = getattr(torch.ops.aten.norm, "ScalarOpt_dtype" if func._overloadname == "Scalar" else "ScalarOpt_dim_dtype")
+
+    def kernel(self: Any, p: Any = 2, *rest: Any, **kwargs: Any) -> Any:
+        with torch._C._ExcludeDispatchKeyGuard(_keys()):
+            if func._overloadname != "Scalar" and len(rest) < 2:
+                rest = (*rest, kwargs.pop("keepdim", False))
+            return wider(self, p, *rest, dtype=torch.float32 if _eligible(self) else self.dtype, **kwargs)
+
+    return kernel
+
+
 def _register() -> None:
     """Register the kernels at the first autocast, since it takes some milliseconds and few programs need it."""
     if _libraries:
@@ -132,6 +167,9 @@ def _register() -> None:
     _libraries.append(library)
     undo_with(_unregister)
     composite_path.listening.append(library)
+    makers = {
+        "FP32_SET_OPT_DTYPE": _with_dtype, "LOWER_RESULT": _with_result, "FP32_APPEND_DTYPE": _with_appended
+    }  # fmt: skip
     policies = {"LOWER_PRECISION_FP": _lower, "FP32": _single, "PROMOTE": _promote}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -141,8 +179,8 @@ def _register() -> None:
                 func = getattr(getattr(torch.ops.aten, base, None), overload or "default", None)
                 if func is None:
                     continue
-                kernel = _with_dtype(func) if policy == "FP32_SET_OPT_DTYPE" else _casting(func, policies[policy])
-                _implement(library, name, kernel)
+                make = makers.get(policy)
+                _implement(library, name, _casting(func, policies[policy]) if make is None else make(func))
 
 
 def _implement(library: Any, name: str, kernel: Any) -> None:
