@@ -64,7 +64,7 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
     later = given.get(AFTERWARDS.get(base, ""))
     if kinds.now().is_cuda and not any(each._devfix_gpu >= 0 for each, _ in operands if each is not later):
         raise _no_gpu(0)
-    scalars = 0
+    scalars, refused = 0, None
     for tensor, is_output in operands:
         if tensor.device == common:
             continue
@@ -75,10 +75,12 @@ def check(func: Any, base: str, given: dict[str, Any]) -> None:
             if scalars > 1:
                 _check_sizes(func, operands)
                 raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
-            _refuse_place(base, given, tensor)
+            refused = tensor
         else:
             _check_sizes(func, operands)
             raise messages.two_devices(common, tensor.device)
+    if refused is not None:
+        _refuse_place(base, given, refused)  # by the kernel, after the iterator
 
 
 def _check_sizes(func: Any, operands: list[tuple[Any, bool]]) -> None:

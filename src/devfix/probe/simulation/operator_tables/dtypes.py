@@ -77,7 +77,7 @@ REFUSED: dict[str, Refusal] = {
     "upsample_bilinear2d": Refusal("upsample_bilinear2d_out_frame", INTEGERS),
     "upsample_bicubic2d": Refusal("upsample_bicubic2d_out_frame", INTEGERS),
     "_upsample_bilinear2d_aa": Refusal("upsample_bilinear2d_out_frame", INTEGERS),
-    "_upsample_bicubic2d_aa": Refusal("upsample_gen2d_aa_out_cuda", INTEGERS),
+    "_upsample_bicubic2d_aa": Refusal("upsample_bilinear2d_out_frame", INTEGERS),
     "igamma": Refusal("igamma_cuda", HALVES),
     "igammac": Refusal("igammac_cuda", HALVES),
     "angle": Refusal("angle_cuda", HALVES),

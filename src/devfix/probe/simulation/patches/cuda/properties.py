@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import torch
 
@@ -32,13 +33,28 @@ class _CudaDeviceProperties(SimpleNamespace):
         )
 
 
+class _CUuuid:
+    """The number of a GPU, which prints without the prefix of `nvidia-smi`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @property
+    def bytes(self) -> list[int]:
+        """Its 16 bytes."""
+        return list(UUID(self._text).bytes)
+
+    def __str__(self) -> str:
+        return self._text
+
+
 def properties(index: int) -> Any:
     """Return the properties of a GPU."""
     made = SimpleNamespace.__new__(_CudaDeviceProperties)
     vars(made).update(
         name=_NAME, major=8, minor=0, total_memory=80 << 30, multi_processor_count=108, is_integrated=0,
         is_multi_gpu_board=0, gcnArchName=_NAME, regs_per_multiprocessor=65536, warp_size=32,
-        max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=uuid(index),
+        max_threads_per_multi_processor=2048, L2_cache_size=40 << 20, uuid=_CUuuid(uuid(index).removeprefix("GPU-")),
         max_threads_per_block=1024, memory_bus_width=5120, clock_rate=1410000, memory_clock_rate=1593000,
         pci_bus_id=index, pci_device_id=0, pci_domain_id=0,
         shared_memory_per_block=49152, shared_memory_per_block_optin=166912, shared_memory_per_multiprocessor=167936,
@@ -49,6 +65,7 @@ def properties(index: int) -> Any:
 def install() -> None:
     """Show the class where CUDA builds have it."""
     replace(torch._C, "_CudaDeviceProperties", _CudaDeviceProperties, add=True)
+    replace(torch._C, "_CUuuid", _CUuuid, add=True)
 
 
-_CudaDeviceProperties.__module__ = "torch._C"
+_CudaDeviceProperties.__module__ = _CUuuid.__module__ = "torch._C"

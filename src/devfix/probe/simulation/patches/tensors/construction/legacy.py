@@ -109,7 +109,8 @@ def _alias(given: Any, dtype: torch.dtype, device: torch.device) -> Any:
 def _sparse(args: Any, dtype: torch.dtype, device: Any) -> Any:
     """Create a sparse tensor of indices and values on the device of the values, or an empty one of sizes."""
     if args and isinstance(args[0], Tensor):
-        return torch.sparse_coo_tensor(*args)
+        is_checked = torch.sparse.check_sparse_tensor_invariants.is_enabled()  # said, so that nothing warns
+        return torch.sparse_coo_tensor(*args, check_invariants=is_checked)
     sizes: Any = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args or (0,)
     return torch.zeros(sizes, dtype=dtype, device=device).to_sparse()
 
