@@ -93,10 +93,10 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
     if device:
         twins = _twins(site, generator)
         if twins:
-            edits = {each: _drawn_and_moved(each) for each in (site.node, *twins)}
+            edits = {each: _drawn_and_moved(site, each, generator) for each in (site.node, *twins)}
             every = f"in all {len(edits)} calls that draw by `{site.file.code(generator)}`"
             yield from site.replace(edits, f"Draw on the generator's device and move, {every}")
-        moved = _drawn_and_moved(site.node)
+        moved = _drawn_and_moved(site, site.node, generator)
         yield from site.change_to(moved, f"Draw on the generator's device and move to `{device}`")
     yield from _move_filled(site, generator)
     for made in _constructions(site, generator):
@@ -109,9 +109,19 @@ def _move_drawn(site: CallSite, generator: cst.BaseExpression) -> Changes:
     yield from _move_weights(site, generator)
 
 
-def _drawn_and_moved(call: cst.Call) -> cst.Call:
-    """Return a call that draws on a device, as one that draws where its generator is and moves the numbers there."""
-    return call_method(remove_keyword(call, "device"), "to", device_text(call))
+def _drawn_and_moved(site: CallSite, call: cst.Call, generator: cst.BaseExpression) -> cst.Call:
+    """Return a call that draws on a device, as one that draws where its generator is and moves the numbers there.
+
+    Callers may give generators of several devices, or none.
+    """
+    device, own = device_text(call), site.file.code(generator)
+    given = site.function.params if site.function is not None else cst.Parameters()
+    for each in (*given.posonly_params, *given.params, *given.kwonly_params):
+        if each.name.value == own:
+            may_be_none = each.default is not None and site.file.code(each.default) == "None"
+            there = f"{own}.device if {own} is not None else {device}" if may_be_none else f"{own}.device"
+            return call_method(replace_device(call, there), "to", device)
+    return call_method(remove_keyword(call, "device"), "to", device)
 
 
 def _twins(site: CallSite, generator: cst.BaseExpression) -> list[cst.Call]:
