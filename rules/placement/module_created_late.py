@@ -44,7 +44,7 @@ class ModuleCreatedLate(ModuleRule):
             yield from replaced
             return
         is_newer = any(_is_newer(ctx, root) for _, root in ctx.root_modules())
-        late = ctx.misplaced_module() if not is_newer else None
+        late = _unmoved_part(ctx) if is_newer else ctx.misplaced_module()
         if whole := list(_move_whole(ctx)) if late is None and _has_others(ctx) else []:
             yield from whole
             return
@@ -71,6 +71,14 @@ def _is_newer(ctx: Context, root: ScopeVariable) -> bool:
     """Return whether all of a module's tensors replaced others, or came to none, after it was moved."""
     is_moved = any(each.device == ctx.peer.device for each in root.transfers)
     return is_moved and root.device == ctx.operand.device and not ctx.operand.transfers
+
+
+def _unmoved_part(ctx: Context) -> ScopeVariable | None:
+    """Return the largest module with the operand that was never moved, as running functions see it, if there is one."""
+    roots = {owner.frame: root for owner, root in ctx.root_modules()}
+    unmoved = (frame for frame, root in roots.items() if not root.transfers and root.device == ctx.operand.device)
+    outermost = min(unmoved, default=None)
+    return roots[outermost] if outermost is not None else None
 
 
 def _has_others(ctx: Context) -> bool:
