@@ -57,6 +57,11 @@ def test_an_object_that_keeps_a_tensor_and_its_array(write: str, expected: str) 
         [expected.partition(":")[0]] if expected else []
     )
 
+    other = "class Other:\n    def set(self, value):\n        self.array[0] = value\n"
+    reads = KEPT.format(write="return self.array[index] + value")
+    assert found(reads, OF_TENSOR, {"other.py": other}) == []  # another class's
+    assert strengths(reads, OF_TENSOR, {"other.py": "def set(kept):\n    kept.array[0] = 1\n"}) == ["strong"]
+
 
 ENV = """class Env:
     def __init__(self):

@@ -64,10 +64,12 @@ def _of_attribute(what: Introduced, target: ast.Attribute, array: ast.expr, code
         source = source.func.value
     if not isinstance(source, ast.Attribute) or ast.unparse(source.value) != ast.unparse(target.value):
         return
+    family = code.family(what.owner) if what.owner else frozenset[str]()
     for path, tree in code.trees(f".{target.attr}"):
-        for _, _, node in functions(tree):
+        for owner, _, node in functions(tree):
             written = _find_written(node)
-            if isinstance(written, ast.Attribute) and written.attr == target.attr:
+            is_own = owner in family or not _is(getattr(written, "value", None), "self")
+            if isinstance(written, ast.Attribute) and written.attr == target.attr and is_own:
                 yield _objection_to(path, node, ast.unparse(written))
                 return
     for path, tree in code.trees(f".{source.attr}"):
