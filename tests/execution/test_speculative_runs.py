@@ -141,3 +141,15 @@ def test_more_slots_let_more_begin() -> None:
         program.wait_for(lambda: sorted(program.began) == ["a", "b", "c"])
         program.slots.widen(2)
         assert program.slots.count == 3
+
+
+def test_runs_that_get_in_each_others_way_take_turns_from_then_on() -> None:
+    with running(2) as (program, runs):
+        program.slots.narrow()
+        program.slots.widen(4)
+        runs.expect(["a", "b"])
+        program.wait_for(lambda: program.began == ["a"])
+        program.end("a", "b")
+        program.wait_for(lambda: program.began == ["a", "b"])
+        assert (runs.run("a").stdout, runs.run("b").stdout) == ("a 1\n", "b 2\n")
+        assert program.slots.count == 1
