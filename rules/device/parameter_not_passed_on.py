@@ -12,6 +12,7 @@ from devfix.sdk import (
     SourceLocation,
     fill_message,
     last_placement,
+    pass_device_to_creator,
 )
 
 
@@ -28,6 +29,13 @@ class ParameterNotPassedOn(DeviceSourceRule):
         """Require that several owned functions took part in placing it."""
         placed = last_placement(ctx.operand)
         return placed is not None and sum(each.owned for each in placed.places) > 1
+
+    def propose(self, ctx: Context) -> Changes:
+        """Pass a parameter that is left at its default, else a keyword to a function that passes on what it gets."""
+        yield from super().propose(ctx)
+        for site in ctx.creation_sites() if ctx.failure.operands else ():
+            if site.function is not None and site.function.params.star_kwarg is not None:
+                yield from pass_device_to_creator(ctx, site)
 
     def rename(self, ctx: Context, found: Sequence[DeviceSource]) -> Changes:
         """Pass the parameter that the caller leaves at its default."""

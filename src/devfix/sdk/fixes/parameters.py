@@ -77,8 +77,9 @@ def add_device_parameter(
     """Yield a change by which a function creates tensors on a device that the call `ran` passes; other calls pass none.
 
     `factories` are the calls in the function that create them, and `moved` those whose results are moved, since they
-    would draw other numbers there; `inside` replaces other nodes of its file. Yields nothing if the function knows a
-    `device` already, takes `**` arguments, which may have one, or if the call is not known to be one of its own.
+    would draw other numbers there; `inside` replaces other nodes of its file. A function that passes its `**` arguments
+    on to them is only called with one more. Yields nothing if the function knows a `device` already, does something
+    else with `**` arguments, which may have one, or if the call is not known to be one of its own.
 
     >>> forward = ctx.repository.definition("main.Model.forward")
     >>> file, ran = next(ctx.repository.callers(forward))
@@ -89,17 +90,29 @@ def add_device_parameter(
             positions = torch.arange(x.shape[1], device=device)
     """
     node = function.node
-    if not isinstance(node, cst.FunctionDef) or not (factories or inside) or node.params.star_kwarg is not None:
+    if not isinstance(node, cst.FunctionDef) or not (factories or inside):
         return
     known = parameters(node)
     if any("device" in each for each in known) or function.file.find(node, "device"):
         return
-    if not any(call is ran for _, call in repository.callers(function)):
+    calling = next((file for file, call in repository.callers(function) if call is ran), None)
+    if calling is None:
+        return
+    if node.params.star_kwarg is not None:
+        if not moved and not inside and _are_passed_on(node.params.star_kwarg.name.value, factories):
+            yield from rewrite(calling, {ran: add_keyword(ran, "device", device)}, title, safety)
         return
     edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
     edits |= {each: move_to(each, "device") for each in moved}
     passed = partial(_passed_by, ran, device)
     yield from add_parameter(repository, function, "device", passed, "None", title, safety, edits | dict(inside or {}))
+
+
+def _are_passed_on(name: str, factories: Sequence[cst.Call]) -> bool:
+    """Return whether all of some calls get the `**` arguments of a name, and no device of their own."""
+    given = ([each for each in call.args if each.star == "**"] for call in factories)
+    passed = all(any(isinstance(each.value, cst.Name) and each.value.value == name for each in args) for args in given)
+    return passed and not any(argument(call, "device") for call in factories)
 
 
 def keep_device(
