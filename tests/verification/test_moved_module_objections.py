@@ -73,7 +73,6 @@ HOOKS = """def onload(module, device):
 """
 MANAGER = """class onload:
     def __init__(self, module, device):
-        self.module, self.kept = module, module
         self.module = module
         self.device = device
 

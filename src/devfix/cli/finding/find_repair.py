@@ -84,7 +84,7 @@ def _tell(step: Callable[[str], None], title: str, text: str) -> None:
 
 
 def _left_to_repair(left: Sequence[Cause], count: int, has_fixes: bool) -> str:
-    """Return what a user is told of the causes of a budget that was over; with fixes, they may have gone with these."""
+    """Return the note on causes that were not repaired in time; `has_fixes`: earlier fixes may have repaired them."""
     shown = ", ".join(cause.place.shown for cause in left[:_SHOWN])
     shown += f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     told = f"findings that were not repaired before the budget was over: {len(left)} of {count}"

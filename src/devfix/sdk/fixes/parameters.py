@@ -100,7 +100,8 @@ def add_device_parameter(
         return
     if node.params.star_kwarg is not None:
         if not moved and not inside and _are_passed_on(node.params.star_kwarg.name.value, factories):
-            yield from rewrite(calling, {ran: add_keyword(ran, "device", device)}, title, safety)
+            words = f"Call `{function.name}` with `device={device}`, which it passes on"
+            yield from rewrite(calling, {ran: add_keyword(ran, "device", device)}, words, safety)
         return
     edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", "device") for each in factories}
     edits |= {each: move_to(each, "device") for each in moved}

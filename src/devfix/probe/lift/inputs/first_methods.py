@@ -109,7 +109,7 @@ def _call_back(twin: Any, function: Any, call: Any, args: list[Any], kwargs: dic
 
 
 def _move_as_caller(module: Any, device: torch.device, code: CodeType) -> None:
-    """Move a module as its copy was, for rules to see it so; who calls the method has moved it, not the method."""
+    """Move a module as its copy was moved, and record the method's caller, not the method, as the place of the move."""
     module.to(device)
     for thing in (*module.modules(), *modules.tensors_of(module)):
         history = records.of(thing)

@@ -7,12 +7,20 @@ that stays in host memory is asked with indices on the host, and what is looked 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection, Strength
 from devfix.verification.objections.buffers import MODULE_NAMES
-from devfix.verification.objections.code import Code, Function, as_function, called_name, functions, instances
+from devfix.verification.objections.code import (
+    Code,
+    Function,
+    as_function,
+    called_name,
+    functions,
+    instances,
+    keep_answers,
+)
 from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
@@ -58,18 +66,23 @@ def _helpers(code: Code) -> Iterator[tuple[str, int]]:
     Context managers do, and what registers hooks: `with on_device(block, device)`, `offload(block, device)`.
     """
     for _, tree in code.trees(".cpu(", '"cpu"', "'cpu'"):
-        for each in tree.body:
-            if isinstance(each, ast.FunctionDef):
-                given = {name: at for at, name in enumerate(parameters(each))}
-            elif isinstance(each, ast.ClassDef):
-                given = _kept_arguments(each)
-            else:
-                continue
-            for node in ast.walk(each):
-                receiver = _moved_to_host(node)
-                known = given.get(ast.unparse(receiver)) if receiver is not None else None
-                if receiver is not None and known is not None and _takes_turns(receiver, each):
-                    yield each.name, known
+        yield from _helpers_in(tree)
+
+
+@keep_answers
+def _helpers_in(tree: ast.AST) -> Sequence[tuple[str, int]]:
+    found = []
+    for each in ast.iter_child_nodes(tree):
+        if isinstance(each, ast.FunctionDef):
+            given = {name: at for at, name in enumerate(parameters(each))}
+        elif isinstance(each, ast.ClassDef):
+            given = _kept_arguments(each)
+        else:
+            continue
+        moved = (receiver for node in ast.walk(each) if (receiver := _moved_to_host(node)) is not None)
+        names = (ast.unparse(receiver) for receiver in moved if _takes_turns(receiver, each))
+        found += [(each.name, given[name]) for name in names if name in given]
+    return found
 
 
 def _kept_arguments(owner: ast.ClassDef) -> dict[str, int]:

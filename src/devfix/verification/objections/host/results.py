@@ -109,14 +109,25 @@ def _is_computed_from(value: ast.expr, whole: str) -> bool:
     """Return whether an expression is a tensor, or an element, or a result of a method or an operator: `2 * t[0]`."""
     if isinstance(value, ast.BinOp):
         return any(_is_computed_from(each, whole) for each in (value.left, value.right))
-    while ast.unparse(value) != whole:
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr not in _NUMBERS:
+    for each in receivers(value):
+        if ast.unparse(each) == whole:
+            return True
+        if called_name(each) in _NUMBERS:
+            return False
+    return False
+
+
+def receivers(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield an expression, and inward what its methods and indices belong to: `t[0].sum()`, `t[0]` and `t`."""
+    yield value
+    while True:
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             value = value.func.value
         elif isinstance(value, ast.Subscript):
             value = value.value
         else:
-            return False
-    return True
+            return
+        yield value
 
 
 def _is_device_of(node: ast.AST, names: set[str]) -> bool:

@@ -13,6 +13,7 @@ from devfix.model import Failure
 from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
 from devfix.verification.objections.code import Code, Function, as_function, called_name, functions
+from devfix.verification.objections.host.results import receivers
 from devfix.verification.objections.introduced import Introduced
 
 _SHARING = frozenset({"from_numpy", "as_tensor", "asarray", "frombuffer"})
@@ -91,23 +92,16 @@ def _array_of(moved: ast.AST, around: Function) -> ast.expr | None:
         if not isinstance(each, ast.Call) or not any(inner is moved for inner in ast.walk(each)):
             continue
         func = each.func
-        if isinstance(func, ast.Attribute) and func.attr == "numpy" and _ends_in(func.value, moved):
+        if isinstance(func, ast.Attribute) and func.attr == "numpy" and _is_view(func.value, moved):
             return each
-        if called_name(each) == "asarray" and each.args and _ends_in(each.args[0], moved):
+        if called_name(each) == "asarray" and each.args and _is_view(each.args[0], moved):
             return each
     return None
 
 
-def _ends_in(value: ast.expr, moved: ast.AST) -> bool:
+def _is_view(value: ast.expr, moved: ast.AST) -> bool:
     """Return whether an expression is a node, or a view of it: `x.cpu().view(-1)`, `x.cpu()[0]`."""
-    while value is not moved:
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            value = value.func.value
-        elif isinstance(value, ast.Subscript):
-            value = value.value
-        else:
-            return False
-    return True
+    return any(each is moved for each in receivers(value))
 
 
 def _find_written(node: ast.AST) -> ast.expr | None:
