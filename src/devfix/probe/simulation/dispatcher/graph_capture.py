@@ -141,7 +141,7 @@ def _forbid(func: Any, args: Any, kwargs: Any) -> None:
     capture = captures.current(gpu_of(args, kwargs)) if need else None
     if capture is None:
         return
-    if need in (waits.COPY, waits.UNTIMED_COPY):
+    if need in (waits.Need.COPY, waits.Need.UNTIMED_COPY):
         raise _refused_copy(capture)
     raise captures.invalidate(capture)
 
@@ -165,7 +165,7 @@ def note_copy(gpu: int) -> None:
 
 
 def _report_wait(func: Any, args: Any, kwargs: Any) -> None:
-    if waits.need_of(func, args, kwargs) in (waits.WAIT, waits.COPY):
+    if waits.need_of(func, args, kwargs) in (waits.Need.WAIT, waits.Need.COPY):
         told_of()
 
 
