@@ -15,7 +15,7 @@ _MASKS = (torch.bool, torch.uint8)
 
 
 class Need(enum.IntEnum):
-    """What a call does: nothing, it waits, or it copies to or from memory of the host that is not pinned.
+    """The effect of a call: none, the host waits, or a copy to or from memory of the host that is not pinned.
 
     An untimed copy does not wait, and an untimed wait is one of a library: `set_sync_debug_mode` reports neither, but a
     capture does not take them.
