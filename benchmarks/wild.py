@@ -33,6 +33,7 @@ from releases import WILD, Wild, environment, make_environment, read_wild, unpac
 from repairs import branch_diff, make_repository, repair
 
 NOT_REACHED = "not reached"
+LIMIT = 1800  # seconds for a repair that hangs: the slowest took 240 s, and over 600 s on a machine thrice as slow
 HEADS = ("case", "reproduced", "outcome", "as demanded", "place of the fix", "upstream's place", "worlds", "seconds")
 
 
@@ -62,7 +63,7 @@ def _judge(wild: Wild, shared: Path, temporary: Path) -> Result:
     make_repository(made, folder)
     arguments = ["--run", wild.case.run, "--world", "simulated", "--gpus", str(wild.case.gpus), "--python", str(python)]
     arguments += ["--find-working-version"] if wild.pinned else []
-    report, seconds = repair(folder, [*arguments, *(f"--exclude={glob}" for glob in wild.case.exclude)], 600)
+    report, seconds = repair(folder, [*arguments, *(f"--exclude={glob}" for glob in wild.case.exclude)], LIMIT)
     result = result_of(wild.case, report, branch_diff(folder, report), seconds, made)
     return with_pin(result, wild, report.get("dependency_fault") or {})
 

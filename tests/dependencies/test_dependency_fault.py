@@ -19,6 +19,7 @@ build-backend = "setuptools.build_meta"
 [project]
 name = "acme-maps"
 version = "{version}"
+dependencies = {needs}
 """
 FAULTY = """import torch
 
@@ -36,10 +37,10 @@ print(coordinates(3, device).tolist())
 """
 
 
-def wheel(folder: Path, version: str, code: str) -> None:
+def wheel(folder: Path, version: str, code: str, *needs: str) -> None:
     source = folder / f"acme-{version}"
     (source / "acme_maps").mkdir(parents=True)
-    (source / "pyproject.toml").write_text(PROJECT.format(version=version))
+    (source / "pyproject.toml").write_text(PROJECT.format(version=version, needs=list(needs)))
     (source / "acme_maps" / "__init__.py").write_text(code)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder)]
     subprocess.run([*command, str(source)], check=True)
@@ -47,11 +48,19 @@ def wheel(folder: Path, version: str, code: str) -> None:
 
 @pytest.fixture
 def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository that uses the faulty release of a distribution, of which a sound and a newer faulty one exist."""
+    """A repository that uses the faulty release of a distribution, of which there are others.
+
+    One is sound and older, one faulty, and the newest is sound, but needs another acme-base than is installed.
+    The acme-plan that all of them need is not installed either.
+    """
     wheels, site = tmp_path / "wheels", tmp_path / "site-packages"
     wheels.mkdir()
     for version, code in (("1.0", SOUND), ("1.1", FAULTY), ("1.2", FAULTY)):
-        wheel(wheels, version, code)
+        wheel(wheels, version, code, "acme-plan>=9", "absent>=1", "acme-base>=2; extra == 'new'")
+    wheel(wheels, "1.3", SOUND, "acme-base>=2; python_version >= '3'")
+    for name in ("base", "plan"):
+        (site / f"acme_{name}-1.0.dist-info").mkdir(parents=True)
+        (site / f"acme_{name}-1.0.dist-info" / "METADATA").write_text(f"Name: acme-{name}\nVersion: 1.0\n")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site), "acme-maps==1.1"]
@@ -75,6 +84,7 @@ def test_names_the_distribution_and_the_release_to_pin(case: Path) -> None:
     assert (found.distribution, found.version, found.path) == ("acme-maps", "1.1", "acme_maps/__init__.py")
     assert "torch.arange(height, device=device)" in found.diff
     assert found.pin == "1.0"
+    assert "acme-maps 1.3 was not tried: it needs acme-base>=2, and 1.0 is installed" in report.notes
     assert [edit.after for edit in found.pin_edits] == [b"torch\nacme-maps==1.0\n"]
     installed = case.parent / "site-packages" / "acme_maps" / "__init__.py"
     assert installed.read_text() == FAULTY

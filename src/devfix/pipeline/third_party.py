@@ -13,7 +13,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from devfix.dependencies import Distribution, distribution_of, install, laid_over, pin_version, releases
+from devfix.dependencies import (
+    Distribution,
+    distribution_of,
+    import_path,
+    install,
+    laid_over,
+    new_conflict,
+    pin_version,
+    releases,
+)
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
 from devfix.execution import SEED
@@ -135,10 +144,12 @@ def _relocate(failure: Failure, place: Callable[[SourceLocation], SourceLocation
 def _with_pin(session: Session, found: DependencyFault, world: World) -> DependencyFault:
     """Return the fault with the newest other release in which the program runs clean, and the edits that pin it."""
     python = session.target.python
+    path = import_path(python)
     for version in _other_versions(releases(python, found.distribution), found.version):
         session.progress(f"trying {found.distribution} {version}")
         with tempfile.TemporaryDirectory(prefix=f"devfix-release-{os.getpid()}-") as name:
-            if problem := install(python, found.distribution, version, Path(name)):
+            problem = install(python, found.distribution, version, Path(name))
+            if problem := problem or new_conflict(path, found.distribution, Path(name)):
                 session.notes.add(f"{found.distribution} {version} was not tried: {problem}")
                 continue
             run = session.observer.run(world, session.files, overlay=Path(name).resolve())
