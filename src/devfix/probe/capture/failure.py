@@ -17,6 +17,7 @@ from ..inspection import histories, operands, scope, stand_in
 from ..inspection.owners import Holdings, Looked
 from ..provenance import places, records
 from ..recipes import calls
+from ..simulation.accelerators import messages
 from ..simulation.operator_tables import operators
 
 Json = dict[str, Any]
@@ -51,6 +52,8 @@ def capture(exception: BaseException, kind: str, func: Any, args: Any, kwargs: A
 def reconstruct(exception: BaseException, kind: str) -> Json:
     """Describe a failure from the traceback of an exception that no operator reported."""
     located = walk(exception.__traceback__)
+    if kind != "other":
+        messages.translate(exception)  # of constructors in C that nothing replaces, such as torch.FloatTensor
     failure = _begin(exception, kind, located)
     failure["traceback"] = format_traceback(exception)
     looked = _look(failure, [frame for frame, _, _ in located]) if kind != "other" else []

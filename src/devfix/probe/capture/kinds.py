@@ -51,7 +51,10 @@ _KINDS = [
         r"Cannot convert a (MPS Tensor to float64|float64 Tensor to MPS)|to the MPS backend but it does not have",
     ),
     ("autocast-device", r"User specified an unsupported autocast device_type|Expected `device_type` of type `str`"),
-    ("constructor-device", r"legacy constructor expects device type"),
+    (
+        "constructor-device",
+        r"legacy constructor expects device type|expected TensorOptions\(.*\bdevice=cpu\b.*got TensorOptions\(",
+    ),
     ("meta", r"Cannot copy out of meta tensor|on (a )?meta (device|tensor)|meta tensors? "),
     (
         "invalid-ordinal",
