@@ -106,18 +106,6 @@ def _attention(original: Any) -> Any:
     return scaled_dot_product_attention
 
 
-def _connectionist(original: Any) -> Any:
-    """Return lengths as numbers, since C++ reads plain tensors on any device."""
-
-    def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, *args: Any, **kw: Any) -> Any:
-        if any(map(overridden, (log_probs, targets, input_lengths, target_lengths))):
-            return original(log_probs, targets, input_lengths, target_lengths, *args, **kw)
-        both = [item.tolist() if isinstance(item, Tensor) else item for item in (input_lengths, target_lengths)]
-        return original(log_probs, targets, *both, *args, **kw)
-
-    return ctc_loss
-
-
 def _by_math() -> Any:
     """Choose the backend that the CPU has for all tensors, where CUDA has one for these."""
     return torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH)
@@ -143,7 +131,6 @@ def install() -> None:
         for name in names:
             if name in vars(owner) or hasattr(owner, name):
                 wrap(owner, name, _speaking)
-    wrap(torch, "ctc_loss", _connectionist)
     # CUDA builds have cuDNN, which would accept weights that claim to be on a GPU.
     replace(torch, "_use_cudnn_rnn_flatten_weight", lambda: False)
     if hasattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu"):
