@@ -14,6 +14,7 @@ from devfix.report.plain import one_line
 from devfix.report.render.pull_request import templating
 from devfix.report.render.pull_request.markdown import code, remove_links
 from devfix.report.render.pull_request.summary import reproduce, shorten, view
+from devfix.report.render.terminal.headline import catches_failure
 from devfix.report.types import FixRecord, ReportRecord
 
 Page = Callable[[str], str]
@@ -60,6 +61,7 @@ class PullRequestText:
             **view(self._data, fixes),
             "rules": [{"id": rule, "page": Markup(_safe_page(self._page(rule)))} for rule in rules],
             "remaining": max(remaining, 0),
+            "is_caught": catches_failure(self._data),
             "others": len(self._data.fixes) - len(fixes),
             "noun": self._noun,
         }

@@ -14,7 +14,7 @@ from devfix.report.render.html.journeys import bars, journey, module_tree
 from devfix.report.render.html.page import page
 from devfix.report.render.pull_request.summary import reproduce
 from devfix.report.render.terminal.fix import copies, describe_worlds
-from devfix.report.render.terminal.headline import doubts, headline, world
+from devfix.report.render.terminal.headline import doubts, headline, why_not_sought, world
 from devfix.report.types import FixRecord, ReportRecord
 
 
@@ -49,6 +49,7 @@ def _failure(data: ReportRecord, index: int) -> dict[str, Any]:
         "record": failure,
         "operands": [(operand, list(journey(operand, failure))) for operand in failure.operands],
         "fixes": [_fix(fix) for fix in fixes],
+        "unrepaired": why_not_sought(data, index) or "Not repaired.",
         "not_kept": [each for each in data.not_kept if each.failure == index],
     }
 

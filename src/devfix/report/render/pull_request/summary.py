@@ -12,7 +12,7 @@ from devfix.report.failure_types import OperandRecord
 from devfix.report.plain import tail
 from devfix.report.render.pull_request.templating import markdown, render
 from devfix.report.render.terminal.fix import copies, counted_equivalents, equivalents, outcome_text
-from devfix.report.render.terminal.headline import doubts, headline
+from devfix.report.render.terminal.headline import doubts, headline, why_not_sought
 from devfix.report.render.terminal.tensors import CREATIONS, shape
 from devfix.report.types import FixRecord, ReportRecord
 
@@ -75,6 +75,7 @@ def _failure(data: ReportRecord, index: int, fix: FixRecord | None) -> dict[str,
         "findings": failure.findings,
         "tensors": [_tensor(operand) for operand in failure.operands],
         "fix": fix,
+        "not_sought": why_not_sought(data, index),
         "worlds": list(_worlds(data, fix)) if fix else [],
         "test": fix.regression_test if fix else None,
         "similar_sites": fix.similar_sites if fix else (),

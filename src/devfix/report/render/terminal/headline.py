@@ -83,13 +83,19 @@ def _without_fixes(data: ReportRecord) -> Iterator[RenderableType]:
         )
 
 
-CAUGHT = "the program catches it, and was not changed there; --include-handled repairs it too"
+_CAUGHT = "the program catches it, and was not changed there; --include-handled repairs it too"
 
 
 def catches_failure(data: ReportRecord) -> bool:
     """Return whether the last failure is one that the program catches, for which no fix was looked for."""
     ends_well = data.last_run is not None and data.last_run.outcome is Outcome.CLEAN
     return data.outcome == "unrepaired" and ends_well and bool(data.failures)
+
+
+def why_not_sought(data: ReportRecord, index: int) -> str:
+    """Return why no fix of a failure was looked for, in one sentence; "" if one was."""
+    is_last = index == len(data.failures) - 1 and all(fix.failure != index for fix in data.fixes)
+    return f"Not repaired: {_CAUGHT}." if is_last and catches_failure(data) else ""
 
 
 def doubts(data: ReportRecord) -> Iterator[str]:

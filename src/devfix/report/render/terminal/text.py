@@ -14,7 +14,7 @@ from devfix.model import Outcome
 from devfix.report.failure_types import FailureRecord
 from devfix.report.plain import one_line, plain, short_path, tail
 from devfix.report.render.terminal.fix import candidates, change, colored_diff, dependency_fault, regression_test
-from devfix.report.render.terminal.headline import CAUGHT, catches_failure, headline, next_steps
+from devfix.report.render.terminal.headline import headline, next_steps, why_not_sought
 from devfix.report.render.terminal.tensors import operands
 from devfix.report.types import FixRecord, OthersRecord, RemainingFailureRecord, ReportRecord, RunRecord
 
@@ -64,8 +64,8 @@ def _parts(data: ReportRecord, verbose: bool, undecided: bool) -> Iterator[Rende
         yield _title(index, len(failures), failure)
         fixes, rejected = _of(data.fixes, index), _of(data.rejected, index)
         parts = _failure(failure, fixes, rejected, not (data.branch or undecided), verbose, not undecided)
-        if not fixes and index == len(failures) - 1 and catches_failure(data):
-            parts = chain(diagnosis(failure), [Text(f"\nNot repaired: {CAUGHT}.", style="red")])
+        if reason := why_not_sought(data, index):
+            parts = chain(diagnosis(failure), [Text(f"\n{reason}", style="red")])
         yield Padding(Group(*parts), (0, 0, 0, 2))
     if fault := data.dependency_fault:
         yield from dependency_fault(fault)
