@@ -6,6 +6,7 @@ What comes of a warm-up is not reported, and what it has changed is put back as 
 from __future__ import annotations
 
 import copy
+import unittest
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 from devfix.pytest_gpus.probe_bridge import probe
 from devfix.pytest_gpus.state_isolation import StateIsolation
 from devfix.pytest_gpus.world import SuiteWorld
+
+_UNITTEST = "_pytest.unittest"  # the module of pytest's fixture for a class of unittest
+_PLAIN = {name: getattr(unittest.TestCase, name).__func__ for name in ("setUpClass", "tearDownClass")}
 
 
 class WarmUps:
@@ -56,8 +60,15 @@ class WarmUps:
 def _shares(item: Any) -> bool:
     """Return whether a test shares a fixture, which would stay on the first GPU, or asks for a world."""
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    is_shared = any(each.scope != "function" and each.baseid for defined in known.values() for each in defined)
-    return is_shared or item.get_closest_marker("gpus") is not None
+    shared = (each for defined in known.values() for each in defined if each.scope != "function" and each.baseid)
+    if any(getattr(each.func, "__module__", "") != _UNITTEST or _prepares(item.cls) for each in shared):
+        return True
+    return item.get_closest_marker("gpus") is not None
+
+
+def _prepares(case: Any) -> bool:
+    """Return whether the tests of a class share what it prepares; pytest has a fixture for what does nothing, too."""
+    return any(getattr(getattr(case, name, None), "__func__", None) is not plain for name, plain in _PLAIN.items())
 
 
 def _copy(item: Any) -> Any | None:
