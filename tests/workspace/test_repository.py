@@ -23,6 +23,8 @@ def test_open_tells_where_it_is(simple: Path) -> None:
     assert repository.commit == git(simple, "rev-parse", "HEAD")
     assert repository.tracked_paths() == {"train.py", "lib/a.py"}
     assert repository.content("lib/a.py") == b"y = 2\n"
+    assert repository.content_if_any("lib/a.py") == b"y = 2\n"
+    assert repository.content_if_any("~/.pyenv/lib/copy.py") is None
     assert Repository.open(simple).subfolder == ""
 
 

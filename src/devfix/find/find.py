@@ -139,9 +139,7 @@ def _lines(repository: Repository) -> Lines:
     """Return what gives the lines of the files at the commit; "" of a file that is not there: a dependency's."""
 
     def line(path: str, number: int) -> str:
-        try:
-            return line_of(repository.content(path), number)
-        except FileNotFoundError:
-            return ""
+        content = repository.content_if_any(path)
+        return "" if content is None else line_of(content, number)
 
     return line

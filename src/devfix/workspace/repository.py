@@ -87,6 +87,16 @@ class Repository:
         """Return a file as it is at the commit, a notebook as its script. Raises FileNotFoundError if there is none."""
         return as_source(path, self.blob(path))
 
+    def content_if_any(self, path: str) -> bytes | None:
+        """Return a file as it is at the commit, a notebook as its script; None if there is none.
+
+        A tensor may be made in a file of a library: `copy.deepcopy` makes those of a plain object.
+        """
+        try:
+            return self.content(path)
+        except FileNotFoundError:
+            return None
+
     def blob(self, path: str) -> bytes:
         """Return the bytes of a file at the commit. Raises FileNotFoundError if there is none."""
         entry = self.entries.get(path)

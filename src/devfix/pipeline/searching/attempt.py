@@ -167,7 +167,7 @@ class AttemptBuilder:
         parsed: dict[tuple[str, bytes], ast.Module | None] = {}
 
         def review(patch: Patch, files: Mapping[str, bytes]) -> list[Objection]:
-            code = Code(files, repository.content, repository.containing, parsed)
+            code = Code(files, repository.content_if_any, repository.containing, parsed)
             found = objections(patch, failure, code)
             if any(each.strength == "strong" for each in found):
                 return found  # strong evidence in the source: other commands need not run
