@@ -1,6 +1,6 @@
 """The place of a cause: the line of the repository that made the tensor, or the line that failed by it."""
 
-from devfix.find.causes import Seen, cause_of
+from devfix.find.causes import Explanation, Seen, cause_of
 from devfix.find.suites import SuiteKind
 from devfix.model import Diagnosis, Event, Failure, Finding, Frame, ModuleOwner, Operand, SourceLocation
 
@@ -27,7 +27,7 @@ def place_of(
         "device-mismatch", "RuntimeError", "two devices", "aten::mul", frames, (Operand("self", "cuda:0"), stray)
     )
     diagnosis = Diagnosis("p/r", "a title", failure, Finding(1, "a reason"))
-    return cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place
+    return cause_of(failure, SEEN, Explanation((diagnosis,)), lambda place: place.path.startswith("tests/")).place
 
 
 def test_a_cause_lies_where_the_code_under_test_made_the_tensor() -> None:
@@ -64,7 +64,7 @@ def place_of_buffer(*places: SourceLocation) -> SourceLocation:
     operands = (Operand("self", "cuda:0"), stray)
     failure = Failure("device-mismatch", "RuntimeError", "two devices", "aten::mul", frames, operands)
     diagnosis = Diagnosis("p/r", "a title", failure, Finding(1, "a reason"))
-    return cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place
+    return cause_of(failure, SEEN, Explanation((diagnosis,)), lambda place: place.path.startswith("tests/")).place
 
 
 def test_what_is_handed_to_numpy_lies_where_that_is_done() -> None:
@@ -72,7 +72,8 @@ def test_what_is_handed_to_numpy_lies_where_that_is_done() -> None:
     frames = tuple(Frame(place) for place in (TEST, FAILS))
     failure = Failure("numpy-on-device", "TypeError", "can't convert", "torch.Tensor.numpy", frames, (made,))
     diagnosis = Diagnosis("p/r", "a title", failure, Finding(0, "a reason"))
-    assert cause_of(failure, SEEN, (diagnosis,), lambda place: place.path.startswith("tests/")).place == FAILS
+    cause = cause_of(failure, SEEN, Explanation((diagnosis,)), lambda place: place.path.startswith("tests/"))
+    assert cause.place == FAILS
 
 
 def test_what_a_class_of_tensors_runs_for_its_caller_fails_where_that_calls() -> None:
@@ -80,5 +81,5 @@ def test_what_a_class_of_tensors_runs_for_its_caller_fails_where_that_calls() ->
     runs = SourceLocation("library/tensors.py", 30, "MetaTensor.__torch_function__", owned=True)
     frames = tuple(Frame(place) for place in (TEST, FAILS, runs))
     failure = Failure("numpy-on-device", "TypeError", "can't convert", "torch.Tensor.numpy", frames, (made,))
-    cause = cause_of(failure, SEEN, (), lambda place: place.path.startswith("tests/"))
+    cause = cause_of(failure, SEEN, Explanation(), lambda place: place.path.startswith("tests/"))
     assert (cause.place, cause.failing) == (FAILS, FAILS)

@@ -10,7 +10,7 @@ from git_repositories import make_repository
 from sample_search import RAISES, SILENT
 from searches import find
 
-from devfix.find.grouping import group_causes, is_same_tensor
+from devfix.find.grouping import group_causes, is_same_tensor, join_by_remedy
 from devfix.model import SourceLocation
 
 HELPER, TAKES, OTHER = (SourceLocation("lib/a.py", line, owned=True) for line in (3, 11, 12))
@@ -56,6 +56,16 @@ def test_a_tensor_that_fails_in_one_test_is_silent_in_none() -> None:
     assert found.kind == "not-moved"
 
 
+def test_what_one_change_repairs_is_one_cause() -> None:
+    remedy = (("lib/a.py", b"self.register_buffer('table', table)"),)
+    one, other = (replace(ATTRIBUTE, place=at, remedy=remedy, made=((at.path, at.line),)) for at in (TAKES, OTHER))
+    (found,) = group_causes([one, replace(other, tests=("other",))])
+    assert (found.place, found.tests) == (TAKES, ("mul", "other"))
+    assert len(group_causes([one, replace(other, remedy=())])) == 2
+    silent = replace(SILENT, remedy=remedy)
+    assert join_by_remedy([silent, one])[0].kind == "raises"
+
+
 LIBRARY = """
 import torch
 
@@ -98,3 +108,39 @@ def test_one_attribute_is_one_finding(tmp_path: Any) -> None:
         (10, 2, True),
         (11, 2, True),
     ]
+
+
+SUBCLASSES = """
+import torch
+
+class Permutation(torch.nn.Module):
+    def __init__(self, order):
+        super().__init__()
+        self.order = order
+
+    def forward(self, x):
+        return torch.index_select(x, 0, self.order)
+
+class Reversed(Permutation):
+    def __init__(self, n):
+        super().__init__(torch.arange(n - 1, -1, -1))
+
+class Rolled(Permutation):
+    def __init__(self, n):
+        super().__init__(torch.arange(n).roll(1))
+"""
+OF_SUBCLASSES = """
+import pytest, torch
+from library import Reversed, Rolled
+
+@pytest.mark.parametrize("kind", [Reversed, Rolled])
+def test_it(kind):
+    kind(4)(torch.ones(4))
+"""
+
+
+@pytest.mark.slow
+def test_what_subclasses_make_for_their_base_is_one_finding(tmp_path: Any) -> None:
+    files = {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": SUBCLASSES, "tests/test_it.py": OF_SUBCLASSES}
+    (found,) = find(make_repository(tmp_path / "project", files), "--gpus", "1")["findings"]
+    assert (found["rule"], len(found["tests"]), found["confirmed"]) == ("state/tensor-not-buffer", 2, True)

@@ -8,7 +8,7 @@ from itertools import dropwhile, takewhile
 
 from devfix.diagnosis.diagnose import diagnose
 from devfix.diagnosis.propose import propose
-from devfix.find.records import Cause, Evidence, Line
+from devfix.find.records import Cause, Evidence, Line, Remedy
 from devfix.find.results import Served, SilentFinding
 from devfix.find.suites import SuiteKind
 from devfix.model import Diagnosis, Event, Failure, Operand, SilentKind, SourceLocation
@@ -26,11 +26,28 @@ _HANDLER = "__torch_function__"  # of a class of tensors: it runs what its calle
 IsTest = Callable[[SourceLocation], bool]
 
 
-def explain_failure(failure: Failure, rules: Sequence[Rule], sources: Sources) -> tuple[Diagnosis, ...]:
-    """Return the diagnoses of the rule that explains a failure: the first that finds something to change."""
+@dataclass(frozen=True)
+class Explanation:
+    """The diagnoses of the rule that explains a failure, and the first change of it to what keeps the tensor."""
+
+    diagnoses: tuple[Diagnosis, ...] = ()
+    remedy: Remedy = ()
+
+
+def explain_failure(failure: Failure, rules: Sequence[Rule], sources: Sources) -> Explanation:
+    """Return how the first rule explains a failure that finds something to change."""
     diagnoses = diagnose(failure, rules, sources)
     patch = next(propose(diagnoses, {rule.id: rule for rule in rules}, sources), None)
-    return tuple(each for each in diagnoses if patch is not None and each.rule == patch.rule)
+    if patch is None:
+        return Explanation()
+    found = tuple(each for each in diagnoses if each.rule == patch.rule)
+    is_kept = found[0].finding.operand < len(failure.operands) and _is_kept(failure.operands[found[0].finding.operand])
+    return Explanation(found, tuple(sorted((edit.path, edit.after) for edit in patch.edits)) if is_kept else ())
+
+
+def _is_kept(operand: Operand) -> bool:
+    """Return whether a module has a tensor as an attribute: what changes that is a remedy for all that it keeps so."""
+    return operand.owner is not None and operand.owner.kind == "attribute"
 
 
 @dataclass(frozen=True)
@@ -47,9 +64,9 @@ class Seen:
     past: tuple[str, ...] = ()
 
 
-def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
-    """Return the cause of one test's failure, with the diagnoses that explain it."""
-    best = diagnoses[0] if diagnoses else None
+def cause_of(failure: Failure, seen: Seen, explained: Explanation, is_test: IsTest) -> Cause:
+    """Return the cause of one test's failure, with what explains it."""
+    best = explained.diagnoses[0] if explained.diagnoses else None
     failing = _failing(failure, is_test)
     origin = _origin(failure, best, is_test)
     return Cause(
@@ -59,22 +76,23 @@ def cause_of(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_
         rule=best.rule if best else UNEXPLAINED,
         title=best.title if best else "No rule knows this failure",
         failure=failure,
-        diagnoses=diagnoses,
+        diagnoses=explained.diagnoses,
         tests=(seen.test,),
         devices=(seen.device,),
         suite=seen.suite,
         shown_by=seen.shown_by,
         past=seen.past,
         made=origin.made if origin else (),
+        remedy=explained.remedy,
     )
 
 
-def handled_cause(failure: Failure, seen: Seen, diagnoses: tuple[Diagnosis, ...], is_test: IsTest) -> Cause:
+def handled_cause(failure: Failure, seen: Seen, explained: Explanation, is_test: IsTest) -> Cause:
     """Return the cause of a failure that the code under test, or the test, has caught."""
-    return replace(cause_of(failure, seen, diagnoses, is_test), kind=HANDLED)
+    return replace(cause_of(failure, seen, explained, is_test), kind=HANDLED)
 
 
-def stale_cause(failure: Failure, served: Served, seen: Seen, diagnoses: tuple[Diagnosis, ...]) -> Cause:
+def stale_cause(failure: Failure, served: Served, seen: Seen, explained: Explanation) -> Cause:
     """Return the cause of a failure by a tensor that a cache has served: the line that created it."""
     found = SilentFinding(
         SilentKind.STALE_CACHE,
@@ -87,7 +105,7 @@ def stale_cause(failure: Failure, served: Served, seen: Seen, diagnoses: tuple[D
     )
     cause = silent_cause(found, seen)
     at = failure.at or cause.place
-    return replace(cause, failing=at, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
+    return replace(_with_explanation(cause, failure, explained), failing=at)
 
 
 def silent_cause(found: SilentFinding, seen: Seen) -> Cause:
@@ -121,19 +139,20 @@ def _title(found: SilentFinding) -> str:
     return f"`{found.function}` keeps a tensor of the device of its first call, and serves it to calls on others"
 
 
-def _rule(diagnoses: Sequence[Diagnosis]) -> str:
-    return diagnoses[0].rule if diagnoses else UNEXPLAINED
+def _with_explanation(cause: Cause, failure: Failure, explained: Explanation) -> Cause:
+    rule = explained.diagnoses[0].rule if explained.diagnoses else UNEXPLAINED
+    return replace(cause, rule=rule, failure=failure, diagnoses=explained.diagnoses, remedy=explained.remedy)
 
 
 def confirmed_silent(
-    cause: Cause, again: Iterable[SilentFinding | Served], failure: Failure | None, diagnoses: tuple[Diagnosis, ...]
+    cause: Cause, again: Iterable[SilentFinding | Served], failure: Failure | None, explained: Explanation
 ) -> Cause:
     """Return a silent cause with what its first test has shown alone, in a strict run, and the failure of that."""
     came = [each for each in again if (each.path, each.line) == _place(cause.place)]
     if not came:
         return replace(cause, confirmed=False, confidence="low")
     cause = replace(cause, confirmed=True, confidence="medium")
-    return cause if failure is None else replace(cause, rule=_rule(diagnoses), failure=failure, diagnoses=diagnoses)
+    return cause if failure is None else _with_explanation(cause, failure, explained)
 
 
 def confirm_cause(cause: Cause, again: Iterable[Failure], is_test: IsTest) -> Cause:

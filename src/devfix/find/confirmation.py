@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from devfix.discovery.test_files import is_in_test
 from devfix.execution.slots import Speculation
-from devfix.find.causes import HANDLED, confirm_cause, confirmed_silent
+from devfix.find.causes import HANDLED, Explanation, confirm_cause, confirmed_silent
 from devfix.find.passes import PassResult, SuiteRunner
 from devfix.find.records import Cause
 from devfix.find.results import Served, SilentFinding
 from devfix.find.suites import Suite
-from devfix.model import Diagnosis, Failure, World
+from devfix.model import Failure, World
 
 ALONE = 300.0  # seconds for one test in a fresh process
 AT_ONCE = 2  # processes; a test that fails otherwise beside another one is run again by itself
@@ -37,7 +37,7 @@ class Confirmation:
     def __init__(
         self,
         runner: SuiteRunner,
-        explain: Callable[[Failure], tuple[Diagnosis, ...]],
+        explain: Callable[[Failure], Explanation],
         left: Callable[[], float],
         keep: Callable[[int, Cause], None],
     ) -> None:
@@ -99,7 +99,7 @@ class Confirmation:
             caught = [each for name, each in done.handled if name == test] if cause.kind == HANDLED else []
             return confirm_cause(cause, [*filter(None, [failure]), *caught], is_in_test)
         shown: list[SilentFinding | Served] = [*(each for _, each in done.silent), *done.served.values()]
-        return confirmed_silent(cause, shown, failure, () if failure is None else self._explain(failure))
+        return confirmed_silent(cause, shown, failure, Explanation() if failure is None else self._explain(failure))
 
 
 def _alone(suite: Suite, test: str) -> Suite:

@@ -25,8 +25,19 @@ def group_causes(causes: Iterable[Cause]) -> list[Cause]:
         if each.is_silent and _line(each) in (failing if _is_kept(each) else makers):
             continue
         found.setdefault(_identity(each), []).append(each)
-    joined = map(_join, found.values())
-    return sorted(joined, key=lambda each: (-len(each.tests), each.place.path, each.place.line))
+    return join_by_remedy(map(_join, found.values()))
+
+
+def join_by_remedy(causes: Iterable[Cause]) -> list[Cause]:
+    """Join what one change repairs, the cause that most tests reach first.
+
+    Subclasses make the tensors that their base class keeps, each in a line of its own, and a variable may have been
+    made in one of two branches: the change is of the line that keeps them.
+    """
+    found: dict[object, list[Cause]] = {}
+    for each in causes:
+        found.setdefault(each.remedy or each.key, []).append(each)
+    return sorted(map(_join, found.values()), key=lambda each: (-len(each.tests), each.place.path, each.place.line))
 
 
 def is_same_tensor(one: Cause, other: Cause) -> bool:
@@ -51,7 +62,10 @@ def _identity(cause: Cause) -> tuple[str, ...]:
 
 def _join(causes: list[Cause]) -> Cause:
     """Return one cause for some, led by what shows with one GPU: the devices say in which world it is run again."""
-    best = min(causes, key=lambda each: (not each.is_seen_on_one, _KINDS.index(each.kind), not each.rule))
+    best = min(
+        causes,
+        key=lambda each: (not each.is_seen_on_one, not each.confirmed, _KINDS.index(each.kind), not each.rule),
+    )
     causes = [best, *(each for each in causes if each is not best)]
     return replace(
         best,

@@ -11,6 +11,7 @@ from devfix.model import Diagnosis, Failure, SourceLocation
 from devfix.report.find_types import CauseKind, Confidence
 
 Line = tuple[str, int]  # a path, and a line of the file
+Remedy = tuple[tuple[str, bytes], ...]  # paths, and what a change makes of the files
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Cause:
     `suite` is how the first runs. A silent finding has `evidence`, and its `failure` is that of a strict run.
     `shown_by` are the options of pytest beside `--lift` with which its tests show it, `past` the lines at which they
     fail before, by other causes. `made` are the lines of the code under test that were making the stray tensor, from
-    the innermost outward; none where others made it.
+    the innermost outward; none where others made it. `remedy` is the first change that its rule proposes,
+    where an attribute of a module keeps the tensor.
     """
 
     kind: CauseKind
@@ -53,6 +55,7 @@ class Cause:
     shown_by: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
     made: tuple[Line, ...] = ()
+    remedy: Remedy = ()
 
     @property
     def is_silent(self) -> bool:

@@ -11,6 +11,7 @@ from itertools import chain
 
 from devfix.discovery.test_files import is_in_test
 from devfix.find.causes import (
+    Explanation,
     Seen,
     cause_of,
     explain_failure,
@@ -22,13 +23,13 @@ from devfix.find.causes import (
 from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import asking_for_gpus, missing_modules
 from devfix.find.coverage import OVER, Coverage
-from devfix.find.grouping import group_causes, is_same_tensor
+from devfix.find.grouping import group_causes, is_same_tensor, join_by_remedy
 from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
 from devfix.find.passes import NONE_COLLECTED, PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind
-from devfix.model import DeviceType, Diagnosis, Failure, SilentKind, World
+from devfix.model import DeviceType, Failure, SilentKind, World
 from devfix.notes import Notes
 from devfix.progress import StepTimes
 from devfix.registry import Rule
@@ -203,7 +204,7 @@ class Search:
         """Return whether a tensor has a cause already: past that, it may fail otherwise."""
         return any(is_same_tensor(each, cause) for each in self.causes)
 
-    def _explain(self, failure: Failure) -> tuple[Diagnosis, ...]:
+    def _explain(self, failure: Failure) -> Explanation:
         return explain_failure(failure, self.rules, self.sources)
 
     def confirm(self) -> None:
@@ -220,6 +221,7 @@ class Search:
         with self._time_step("confirm"):
             if not confirmation.run([self._run_of(cause) for cause in self.causes], title):
                 self.notes.add(f"{OVER} every finding was run alone; --budget gives more")
+        self.causes = join_by_remedy(self.causes)
 
     def _run_of(self, cause: Cause) -> CauseRun:
         shown = (cause.tests[0], cause.suite)
