@@ -242,3 +242,50 @@ def test_what_is_made_on_the_device_of_such_a_tensor_is_no_finding_either(pytest
     said = done.stdout.str()
     assert "1 passed, 1 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
     done.stdout.fnmatch_lines(["*library.py:30 *follows_none"])
+
+
+CHAIN = """
+import torch
+
+def scores():
+    return torch.ones(2, 3)
+
+class Chain:
+    def __init__(self, scores, lengths):
+        self.scores, self.lengths = scores, lengths
+
+    def masked(self):
+        steps = torch.arange(3).type_as(self.scores)
+        return self.scores * (steps < self.lengths.unsqueeze(1))
+
+    def counted(self):
+        return torch.arange(3) < self.lengths.unsqueeze(1)
+"""
+
+CHAINS = """
+import torch
+import chain
+
+lengths = torch.tensor([2, 3])
+
+def total(made):
+    return made.masked().sum()
+
+def test_given_what_the_library_made():
+    made = chain.scores()
+    assert total(chain.Chain(made, lengths)) == 5
+
+def test_given_what_is_on_the_gpu():
+    assert total(chain.Chain(torch.ones(2, 3), lengths)) == 5
+    assert chain.Chain(torch.ones(2, 3), lengths).counted().sum() == 5
+"""
+
+
+@pytest.mark.slow
+def test_an_object_was_given_what_an_earlier_call_made(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(chain=CHAIN, test_chain=CHAINS)
+    done = run(pytester, "--lift", "--world", "simulated")
+    said = done.stdout.str()
+    assert "1 passed, 1 ended in a finding, 0 in an artefact of the lift, 0 failed" in said, said
+    done.stdout.fnmatch_lines(["*chain.py:15 *given_what_is_on_the_gpu"])

@@ -21,7 +21,7 @@ from . import consequences, constants, device_arguments, in_hand, modules, words
 from .arguments import default_device, parameters, received_values
 from .creation_places import made_at
 from .creations import Call, Creation, Token
-from .given import Given, builds_of_modules, is_computed_by_test, is_given_nothing, place_of_arguments
+from .given import Given, builds_of_modules, is_computed_by_test, is_given_nothing, kept_tensors, place_of_arguments
 from .whose import Whose, frames_of, kind_of
 
 _DEPTH, _ITEMS = 4, 2000
@@ -194,16 +194,23 @@ def _is_taken_to_host(value: Any, call: FrameType) -> bool:
 
 
 def _result_of_earlier(call: FrameType) -> str:
-    """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is."""
+    """Return which argument of a call is a tensor of the host that an earlier call has made; "" where none is.
+
+    So is a plain object that was given one before which the test has at hand.
+    """
     for name, value in received_values(call):
-        is_on_host = isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.dim() > 0
-        if is_on_host and _is_of_earlier(value, call):
+        if _is_of_earlier(value, call):
+            return name
+        kept = (each for each in kept_tensors(value) if _is_of_earlier(each, call))
+        if any(in_hand.is_result(creation_of(each), call, each) for each in kept):
             return name
     return ""
 
 
 def _is_of_earlier(value: Any, call: FrameType) -> bool:
     """Return whether the code under test has made a tensor of the host, in another call of test code."""
+    if not isinstance(value, torch.Tensor) or value.device.type != "cpu" or not value.dim():
+        return False
     known, history = creation_of(value), records.of(value)
     if known is not None or history is None:
         return known is not None and known.token != token(call)

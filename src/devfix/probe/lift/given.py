@@ -104,13 +104,18 @@ def values_of(value: Any) -> list[Any]:
 
 def _tensors_given_before(thing: Any) -> Iterator[torch.Tensor]:
     """Yield the tensors that test code has made, and passed to a method of an object which has kept them."""
+    return (each for each in kept_tensors(thing) if is_made_by_test(each))
+
+
+def kept_tensors(thing: Any) -> Iterator[torch.Tensor]:
+    """Yield the tensors of a plain object in attributes to which methods that take arguments assign."""
     if isinstance(thing, (*_CLOSED, *_OF_LOADERS)):
         return
     kind: Any = type(thing)
     inside = instance_dict(thing)
     for name in _kept_by_methods(kind).intersection(inside):
         for each in itertools.islice(tree_leaves(inside[name]), _ITEMS):
-            if isinstance(each, torch.Tensor) and is_made_by_test(each):
+            if isinstance(each, torch.Tensor):
                 yield each
 
 

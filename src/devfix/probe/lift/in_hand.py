@@ -19,20 +19,20 @@ from .whose import Whose, frames_of
 _ITEMS = 5000
 
 
-def is_result(known: Creation, call: FrameType, stray: torch.Tensor) -> bool:
+def is_result(known: Creation | None, call: FrameType, stray: torch.Tensor) -> bool:
     """Return whether an earlier call, given no tensor, has made a tensor of the host that the test has in a variable.
 
     Its author would have moved it before it was handed to an object of which `call` is a method. What a constructor
     has made is the object's.
     """
-    is_of_numbers = known.given == Given.NOTHING and known.call.name != "__init__"
+    is_of_numbers = known is None or (known.given == Given.NOTHING and known.call.name != "__init__")
     return is_of_numbers and _has_in_hand(call, records.creation_moment(stray))
 
 
 def _has_in_hand(call: FrameType, moment: int | None) -> bool:
     """Return whether test code has a tensor of the host of that creation, alone or in lists and dicts."""
-    frame = next(frames_of(Whose.TEST, call.f_back), None)
-    found = () if frame is None else tree_leaves(list(frame.f_locals.values()))
+    frames = frames_of(Whose.TEST, call.f_back)  # a test calls helpers of its own
+    found = (each for frame in frames for each in tree_leaves(list(frame.f_locals.values())))
     return any(_is_of(each, moment) for each in itertools.islice(found, _ITEMS))
 
 
