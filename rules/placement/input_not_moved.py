@@ -1,4 +1,4 @@
-"""An input tensor is passed to code on another device without being moved."""
+"""A tensor is passed to code on another device without being moved."""
 
 from devfix.sdk import Changes, Confidence, Context, OperandRule, Site, first_is_safe, moved_away
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def test_the_text_says_that_a_call_was_told_the_gpu() -> None:
     text = find_text(replace(found, findings=(told,)))
     said = "The `device` of the GPU was given to `shifted` (lib/a.py:3); a tensor of the host was created at lib/a.py:5"
     assert said in " ".join(text.split())
+
+
+def test_the_texts_say_that_a_cache_serves_a_later_call() -> None:
+    found = record()
+    (silent,) = (each for each in found.findings if each.evidence is not None)
+    stale = replace(found, findings=(replace(silent, kind="stale-cache"),))
+    for text in (find_text(stale), re.sub(r"<[^>]*>", "", find_page(stale))):
+        said = "A call on one GPU has made the tensor at lib/a.py:5, and a later one on another GPU is served it."
+        assert said in " ".join(text.split()) and "went into" not in text
 
 
 def test_a_search_that_lifted_nothing_is_not_clean() -> None:

@@ -104,7 +104,7 @@ def _finding(finding: CauseRecord) -> Iterator[RenderableType]:
     else:
         yield Text(f"> {one_line(finding.source)}")
     if finding.evidence is not None:
-        yield Text(_shown_by(finding.evidence))
+        yield Text(_shown_later(finding.evidence) if finding.kind == "stale-cache" else _shown_by(finding.evidence))
     elif TELLS in finding.options:
         yield Text("It fails where a `device` that the test leaves out is told the GPU.")
     if finding.kind == "handled":
@@ -127,6 +127,15 @@ def _shown_by(evidence: EvidenceRecord) -> str:
     return (
         f"{gpu} `{one_line(evidence.call)}` ({one_line(entered.path, 300)}:{entered.line}); "
         f"{other} was created at {one_line(created.path, 300)}:{created.line}{kept}. The test passes."
+    )
+
+
+def _shown_later(evidence: EvidenceRecord) -> str:
+    """Return what shows a cache that does not ask for the device."""
+    created = evidence.created
+    return (
+        f"A call on one GPU has made the tensor at {one_line(created.path, 300)}:{created.line}, and a later one on "
+        "another GPU is served it. With one GPU the test passes."
     )
 
 
