@@ -9,6 +9,8 @@ import copy
 import unittest
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
+from pathlib import PurePath
 from typing import Any
 
 from devfix.pytest_gpus.probe_bridge import probe
@@ -16,6 +18,7 @@ from devfix.pytest_gpus.state_isolation import StateIsolation
 from devfix.pytest_gpus.world import SuiteWorld
 
 _UNITTEST = "_pytest.unittest"  # the module of pytest's fixture for a class of unittest
+_XUNIT = "_pytest.python"  # of those for `setup_module` and `setup_class`
 _PLAIN = {name: getattr(unittest.TestCase, name).__func__ for name in ("setUpClass", "tearDownClass")}
 
 
@@ -61,9 +64,28 @@ def _shares(item: Any) -> bool:
     """Return whether a test shares a fixture, which would stay on the first GPU, or asks for a world."""
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
     shared = (each for defined in known.values() for each in defined if each.scope != "function" and each.baseid)
-    if any(getattr(each.func, "__module__", "") != _UNITTEST or _prepares(item.cls) for each in shared):
-        return True
-    return item.get_closest_marker("gpus") is not None
+    return item.get_closest_marker("gpus") is not None or any(not _lies_nowhere(each, item) for each in shared)
+
+
+def _lies_nowhere(fixture: Any, item: Any) -> bool:
+    """Return whether a shared fixture has nothing on a GPU: one of numbers and names that an earlier test has made.
+
+    What `setup_module` and the like make is in no value.
+    """
+    whose = getattr(fixture.func, "__module__", "")
+    if whose == _UNITTEST:
+        return not _prepares(item.cls)
+    result = getattr(fixture, "cached_result", None)
+    return whose != _XUNIT and result is not None and _is_plain(result[0])
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    is_type = (type(value).__module__, type(value).__name__) == ("torch", "dtype")
+    return value is None or is_type or isinstance(value, (bool, int, float, complex, str, bytes, PurePath, Enum, type))
 
 
 def _prepares(case: Any) -> bool:

@@ -1,0 +1,104 @@
+"""Tests run on two GPUs in turn, also those of classes of unittest, where they share nothing that lies on one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from suite_runs import run
+
+LIBRARY = """
+import torch
+
+_STEPS = {}
+
+def steps(count, device):
+    if count not in _STEPS:
+        _STEPS[count] = torch.arange(count, device=device)
+    return _STEPS[count]
+
+def scaled(x):
+    return x * steps(len(x), x.device)
+"""
+
+TESTS = """
+import unittest
+import torch
+import library
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+
+class PlainTest(Base):
+    def test_cache(self):
+        self.assertEqual(library.scaled(torch.ones(2)).sum(), 1)
+
+    def test_no_cache(self):
+        self.assertEqual(torch.ones(3).sum(), 3)
+
+class PreparingTest(Base):
+    @classmethod
+    def setUpClass(cls):
+        cls.x = torch.ones(4)
+
+    def test_shared(self):
+        self.assertEqual(library.scaled(self.x).sum(), 6)
+"""
+
+SHARED = """
+import pytest
+import torch
+import library
+
+@pytest.fixture(scope="module", params=[5, 6])
+def count(request):
+    return request.param
+
+@pytest.fixture(scope="session", autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+@pytest.fixture(scope="module")
+def x():
+    return torch.ones(7)
+
+def test_begin(count):
+    assert count > 4
+
+def test_number(count):
+    assert library.scaled(torch.ones(count)).sum() > 9
+
+def test_tensor(x):
+    assert library.scaled(x).sum() == 21
+"""
+
+
+def results(pytester: pytest.Pytester, **files: str) -> dict[str, dict[str, Any]]:
+    """Run tests on two GPUs in turn, and return what came of each, by its name."""
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(library=LIBRARY, **files)
+    record = pytester.mkdir("record")
+    run(pytester, "--lift", "--world", "simulated", "--gpus", "2", "--lift-twice", "--lift-record", str(record))
+    told = map(json.loads, Path(record, "results.jsonl").read_text().splitlines())
+    return {each["test"].rpartition("::")[2]: each for each in told if "result" in each}
+
+
+@pytest.mark.slow
+def test_a_cache_shows_where_tests_share_numbers_alone(pytester: pytest.Pytester) -> None:
+    found = results(pytester, test_shared=SHARED)
+    assert {name for name, each in found.items() if each["result"] == "finding"} == {"test_number[5]", "test_number[6]"}
+    assert found["test_tensor"]["result"] == "passed"
+
+
+@pytest.mark.slow
+def test_a_cache_shows_in_classes_that_prepare_nothing(pytester: pytest.Pytester) -> None:
+    found = results(pytester, test_library=TESTS)
+    assert {name: each["result"] for name, each in found.items()} == {
+        "test_cache": "finding",
+        "test_no_cache": "passed",
+        "test_shared": "passed",
+    }
+    assert found["test_cache"]["served"]["function"] == "steps"
