@@ -220,3 +220,10 @@ def test_a_suite_that_cannot_begin_is_told_apart_from_a_selection_of_nothing(tmp
     told = find(root, "--no-silent", "--select", "tests")
     assert (told["tests"], told["findings"]) == (0, [])
     assert told["notes"] == ["pytest ran none of the tests: RuntimeError: no settings"]
+
+
+@pytest.mark.slow
+def test_tests_that_ask_for_a_gpu_by_its_name_are_counted_where_they_pass(tmp_path: Path) -> None:
+    asks = "import torch\n\ndef test_asks():\n    assert torch.ones(2, device='cuda').sum() == 2\n"
+    told = find(searched_repository(tmp_path, asks=asks), "--gpus", "1")
+    assert (told["tests"], told["passed_cpu"], told["passed_on_gpu_alone"], told["findings"]) == (1, 0, 1, [])

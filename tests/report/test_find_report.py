@@ -62,6 +62,14 @@ def test_a_search_that_lifted_nothing_is_not_clean() -> None:
     assert " ".join(find_text(none).split()).startswith(said) and find_outputs(none).startswith("outcome=error\n")
 
 
+def test_tests_that_pass_on_a_gpu_alone_were_searched() -> None:
+    nothing = replace(record(), findings=(), artefacts=(), failed_lifted=(), passed_cpu=0, passed_lifted=0)
+    alone = replace(nothing, passed_on_gpu_alone=3)
+    said = "4 tests, 0 pass on the CPU, 0 of these on a GPU too, and 3 on a GPU alone"
+    assert not alone.is_unsearched and said in " ".join(find_text(alone).split())
+    assert "and 3 on a GPU alone" in find_page(alone)
+
+
 def test_the_text_says_that_a_failure_needs_a_device_that_is_told() -> None:
     found = record()
     (raises,) = (each for each in found.findings if each.evidence is None)

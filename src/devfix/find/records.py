@@ -107,9 +107,9 @@ class FindReport:
     """The result of `devfix find`.
 
     `tests` counts those that passed or failed on the CPU, `passed_cpu` the former; of these `passed_lifted` passed
-    lifted on the first GPU and `artefacts` failed by the lift itself. `failed_lifted` failed otherwise, each with its
-    reason. `missing` are the names that could not be imported; `known` are the causes that the baseline has, `left_out`
-    the scripts that do not run by themselves on the CPU, each with the reason.
+    lifted on the first GPU, as did the `passed_on_gpu_alone` that need one. `artefacts` failed by the lift itself,
+    `failed_lifted` otherwise, each with its reason. `missing` are the names that could not be imported; `known` are the
+    causes that the baseline has, `left_out` the scripts that do not run by themselves on the CPU, each with the reason.
     """
 
     root: str
@@ -117,6 +117,7 @@ class FindReport:
     tests: int = 0
     passed_cpu: int = 0
     passed_lifted: int = 0
+    passed_on_gpu_alone: int = 0
     skipped: int = 0
     artefacts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     failed_cpu: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ def find_record(
         tests=report.tests,
         passed_cpu=report.passed_cpu,
         passed_lifted=report.passed_lifted,
+        passed_on_gpu_alone=report.passed_on_gpu_alone,
         skipped=report.skipped,
         artefacts=tuple(ReasonRecord(test=test, reason=reason) for test, reason in report.artefacts.items()),
         failed_cpu=tuple(report.failed_cpu),

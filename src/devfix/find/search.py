@@ -21,7 +21,7 @@ from devfix.find.causes import (
     stale_cause,
 )
 from devfix.find.confirmation import CauseRun, Confirmation
-from devfix.find.control import asking_for_gpus, missing_modules
+from devfix.find.control import asking_for_gpus, missing_modules, needing_gpus
 from devfix.find.coverage import OVER, Coverage
 from devfix.find.grouping import group_causes, is_same_tensor, join_by_remedy
 from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
@@ -254,17 +254,19 @@ class Search:
         self.notes.add(*chain.from_iterable(each.notes() for each in self.coverage.values()))
         reasons = lifted.reasons
         passed, asking = frozenset(control.of("passed")), frozenset(asking_for_gpus(control))
+        needing, able = frozenset(needing_gpus(control)), passed | asking
         return FindReport(
             root=str(repository.root),
             commit=repository.commit,
             tests=len(control.results) - len(control.of("skipped")),
             passed_cpu=len(passed),
             passed_lifted=len(passed.intersection(lifted.of("passed"))),
+            passed_on_gpu_alone=len(needing.intersection(lifted.of("passed"))),
             skipped=len(control.of("skipped")),
-            artefacts={test: reasons.get(test, "") for test in lifted.of("artefact") if test in passed},
+            artefacts={test: reasons.get(test, "") for test in lifted.of("artefact") if test in able},
             failed_cpu=tuple(each for each in control.of("failed", "other", "ended") if each not in asking),
             failed_lifted={
-                test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended") if test in passed
+                test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended") if test in able
             },
             missing=missing_modules(control),
             causes=tuple(self.causes),

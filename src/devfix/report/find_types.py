@@ -95,6 +95,10 @@ class FindRecord:
     tests: Annotated[Count, Meta(description="those that passed or failed on the CPU")]
     passed_cpu: Count
     passed_lifted: Annotated[Count, Meta(description="of those that pass on the CPU, with their inputs on a GPU")]
+    passed_on_gpu_alone: Annotated[
+        Count,
+        Meta(description="with their inputs on a GPU, of those that need one: they failed or were skipped on the CPU"),
+    ] = 0
     skipped: Count
     artefacts: tuple[ReasonRecord, ...]
     failed_cpu: tuple[str, ...]
@@ -117,4 +121,4 @@ class FindRecord:
     def is_unsearched(self) -> bool:
         """True if no test ran on a GPU: none passes on the CPU, no time was left, or pytest ended before."""
         seen = self.findings or self.known or self.artefacts or self.failed_lifted
-        return self.error is None and not seen and self.passed_lifted == 0
+        return self.error is None and not seen and self.passed_lifted == self.passed_on_gpu_alone == 0

@@ -59,9 +59,10 @@ def find_headline(data: FindRecord) -> str:
     found = f"{count or 'no'} {'new ' if data.known else ''}finding{'s'[count == 1 :]}"
     known = f", {len(data.known)} known" if data.known else ""
     stopped = ", interrupted" if data.interrupted else ""
+    alone = f", and {data.passed_on_gpu_alone} on a GPU alone" if data.passed_on_gpu_alone else ""
     return (
         f"{found}{known}{stopped}: {_tests(data.tests)}, {data.passed_cpu} pass on the CPU, "
-        f"{data.passed_lifted} of these on a GPU too ({duration(data.seconds['total'])})"
+        f"{data.passed_lifted} of these on a GPU too{alone} ({duration(data.seconds['total'])})"
     )
 
 
