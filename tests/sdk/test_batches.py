@@ -50,6 +50,19 @@ def test_what_is_moved_already_or_read_on_the_host_stays(use: str) -> None:
     assert moved(UNPACKED.replace("y * other", use), "x + mask", "other") == []
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [("", "if third is not None:\n        y = y + third"), (", third=None", "y = y + third"), ("", "y = y + third")],
+)
+def test_what_may_be_none_in_another_call_stays(given: str, asked: str) -> None:
+    code = UNPACKED.replace("mask, other =", "mask, other, third =").replace("replay, device", f"replay{given}")
+    code = code.replace("    return", f"    {asked}\n    return")
+    found = moved(code, "x + mask", "other", "third")
+    is_optional = "None" in code
+    assert ("third.to(" in found[0]) is False
+    assert ("(each.to(x.device)" in found[0]) is not is_optional
+
+
 def test_one_tensor_alone_is_no_batch() -> None:
     assert moved(UNPACKED, "x + mask") == []
 

@@ -21,6 +21,7 @@ from devfix.source.edits.statements import insert_after, insert_before
 from devfix.source.queries.bound_names import is_bound
 from devfix.source.queries.loops import assigned_names, outside_loops
 from devfix.source.queries.naming import imported_name
+from devfix.source.queries.optional import may_be_none
 from devfix.source.queries.reading import assigned_values, is_read, parameters
 
 ELEMENT = re.compile(r"(\w+(?:\.\w+)*)\[[^\[\]]+\]")
@@ -32,8 +33,8 @@ def move_batch(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator
     """Yield changes that move a tensor and those it was unpacked from or is stored with, by one edit.
 
     After `states, actions = replay.sample(4)` both are moved, for `batch["ids"]` all of `batch`, for `batch.ids` its
-    fields. Such a change moves more than the tensor that failed: it is `joint`, and rejected if one of the others is
-    then missing on the host.
+    fields. What may be None in another call is left out. Such a change moves more than the tensor that failed: it is
+    `joint`, and rejected if one of the others is then missing on the host.
 
     >>> list(move_batch(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -60,6 +61,7 @@ def _move_unpacked(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
     wrong = _on(site, blamed_operand(diagnosis).device)
     names = [each.value for each in every if isinstance(each, cst.Name) and each.value in wrong]
     names = [each for each in names if each == name or _is_used(file, statement, each)]
+    names = [each for each in names if each == name or not may_be_none(file, statement, each)]
     if len(names) < 2 or name not in names:
         return
     for anchor in device_expressions(diagnosis, site, file):
