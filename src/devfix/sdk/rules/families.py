@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Generic, TypeVar
@@ -20,6 +21,7 @@ from devfix.source import File, last_name
 from devfix.source.queries.repository import Definition
 
 Evidence = TypeVar("Evidence")
+PART_END = re.compile(r"[.\[]|$")  # where the name of a module ends in `self.model.layers[0]`
 
 
 class CreationRule(OperandRule):
@@ -99,7 +101,7 @@ class ModuleRule(OperandRule):
     def propose(self, ctx: Context) -> Iterator[Change]:
         """Yield what `fix` yields; then, as unsure, a statement that moves the whole module before its use, or a part.
 
-        The part is the module that has the operand: the others may be elsewhere for a reason.
+        The part is the innermost module with the operand that is named there: the others may be elsewhere for a reason.
         """
         yield from self.fix(ctx)
         owners = {owner.frame: owner for owner, _ in root_modules(ctx.failure, ctx.operand)}
@@ -108,8 +110,11 @@ class ModuleRule(OperandRule):
             if owner.root != "self":
                 yield from with_safety(site.move_module(owner.root), Safety.UNSURE)
         for site, owner in sites:
-            if owner.expression != owner.root and site.occurrences(owner.expression):
-                yield from with_safety(site.move_module(owner.expression), Safety.UNSURE)
+            parts = [owner.expression[: each.start()] for each in PART_END.finditer(owner.expression)]
+            named = [each for each in parts if each != owner.root and site.occurrences(each)]
+            safety = Safety.LIKELY if owner.root == "self" else Safety.UNSURE  # nobody else can reach its parts
+            for part in named[-1:]:
+                yield from with_safety(site.move_module(part), safety)
 
     @abstractmethod
     def fix(self, ctx: Context) -> Iterator[Change]:
