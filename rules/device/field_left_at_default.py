@@ -17,6 +17,7 @@ from devfix.sdk import (
     argument,
     binding_at,
     last_name,
+    parameter_nodes,
 )
 
 FIELD = re.compile(r"_?(device|dev)")
@@ -24,9 +25,10 @@ MOST = 100  # calls of a class that are looked at
 
 
 class FieldLeftAtDefault(DeviceSourceRule):
-    """Passes the device where the object is constructed: a configuration, an environment, an argument of both."""
+    """Passes the device where the object is constructed: a configuration, an environment, a part of a larger object."""
 
     only_on = "cpu"
+    supersedes = ("multi-gpu/offloaded-device",)  # what was constructed with its device says where it is
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:
         """Require a class of the repository whose field has a default, and a call of it that leaves the field out."""
@@ -47,15 +49,25 @@ def _constructions(ctx: Context) -> Iterator[tuple[CallSite, str]]:
         return
     name, place = named.attr.value, found[0].site.place
     owner = binding_at(ctx.failure, place, found[0].file.code(named.value))
-    known = ctx.repository.classes(owner.type) if owner is not None and owner.kind == "object" else []
-    position = _position(known[0].node, name) if len(known) == 1 else None
-    if position is None:
+    known = ctx.repository.classes(owner.type) if owner is not None and owner.kind in ("object", "module") else []
+    if len(known) != 1:
         return
-    for file, call in islice(ctx.repository.callers(known[0]), MOST):
+    constructor, position = ctx.repository.method(known[0], "__init__"), _position(known[0].node, name)
+    if position is None and constructor is not None and isinstance(constructor.node, cst.FunctionDef):
+        name = name.lstrip("_")
+        position = _position_of_default(constructor.node, name)
+    for file, call in islice(ctx.repository.callers(known[0]), MOST) if position is not None else ():
         site = ctx.call_of(file, call)
-        is_open = any(each.star for each in call.args)
+        is_open = any(each.star == "*" for each in call.args)
         if site is not None and not is_open and argument(call, name, position) is None:
             yield site, name
+
+
+def _position_of_default(constructor: cst.FunctionDef, name: str) -> int | None:
+    """Return which argument a parameter of a constructor is; None if it has no default, or there is none."""
+    given = parameter_nodes(constructor)[1:]
+    found = [number for number, each in enumerate(given) if each.name.value == name and each.default is not None]
+    return found[0] if found else None
 
 
 def _position(holder: cst.FunctionDef | cst.ClassDef, name: str) -> int | None:
