@@ -87,6 +87,7 @@ OPTIONS = f"expected {_OPTIONS} (got {_OPTIONS})"
         ("device-check", "Found inputs to be on [device(type='cuda', index=0)] while needed to be on a 'cuda' device"),
         ("device-check", "expected a tensor on cuda, got cuda:0"),
         ("device-check", "x must be a CUDA tensor"),
+        ("device-check", "nms_impl: implementation for device cpu:0 not found."),
         ("device-check", "Expected q.is_cuda() to be true, but got false."),
         ("", "CUDA must be initialized before fork"),
         ("", "the model should be trained on more data"),

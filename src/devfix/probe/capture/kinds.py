@@ -87,7 +87,8 @@ _KINDS = [
         r"['\"]?(cuda|gpu)\b|"
         r"\bexpect(s|ed)? (a |all )?\w*(tensor|input)s? (to be )?(on|in) (a |the )?['\"]?(cuda|gpu)\b|"
         r"\b(cuda|gpu) (tensors?|inputs?) (is|are) (required|expected|supported)|"
-        r"\bonly (supports?|works (on|with|for)|available (on|for)) (cuda|gpu)\b|\.is_cuda\b.*(true|false))",
+        r"\bonly (supports?|works (on|with|for)|available (on|for)) (cuda|gpu)\b|\.is_cuda\b.*(true|false)|"
+        r"\bimplementation for device (cpu|cuda|mps|xpu)\b.*\bnot found\b)",
     ),
 ]
 # The text between two parts of a message is short; unbounded, a message of 20,000 characters could take half a minute.
