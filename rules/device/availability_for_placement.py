@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from devfix.sdk import Changes, Context, FailureRule, Safety, Site, expression, on_device
+from devfix.sdk import Changes, Context, FailureRule, File, Safety, Site, assigned_values, expression, on_device
 
 AVAILABLE = "torch.cuda.is_available"
 # A question whether there is a GPU, in the test of the branch that runs, and a tensor on the host that is used there.
-Found = tuple[Site, cst.Call, str]
+Found = tuple[Site, cst.BaseExpression, str]
 
 
 class AvailabilityForPlacement(FailureRule):
@@ -40,18 +40,25 @@ def _find_questions(ctx: Context) -> Iterator[Found]:
             yield site, question, tensor
 
 
-def _questions(site: Site) -> Iterator[cst.Call]:
-    """Yield the calls that ask for a GPU in the tests that hold at a site and have another branch, innermost first."""
+def _questions(site: Site) -> Iterator[cst.BaseExpression]:
+    """Yield what asks for a GPU in the tests that hold at a site and have another branch, innermost first."""
     file, child = site.file, site.node
     for around in file.ancestors(site.node):
         if isinstance(around, cst.If | cst.IfExp) and child is around.body and around.orelse is not None:
-            for call in file.within(around.test, cst.Call):
-                is_denied = isinstance(file.parent(call), cst.UnaryOperation)
-                if file.qualified_name(call.func) == AVAILABLE and not is_denied:
-                    yield call
+            for node in (*file.within(around.test, cst.Call), *file.within(around.test, cst.Name)):
+                if _asks(file, node) and not isinstance(file.parent(node), cst.UnaryOperation):
+                    yield node
         if isinstance(around, cst.FunctionDef):
             return
         child = around
+
+
+def _asks(file: File, node: cst.BaseExpression) -> bool:
+    """Return whether an expression is whether there is a GPU: the call, or a constant of the file that holds it."""
+    if isinstance(node, cst.Name):
+        given = assigned_values(file, node.value)
+        node = given[0] if len(given) == 1 else node
+    return isinstance(node, cst.Call) and file.qualified_name(node.func) == AVAILABLE
 
 
 def _first_tensor(site: Site, call: cst.Call) -> str:

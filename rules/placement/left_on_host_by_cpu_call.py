@@ -21,6 +21,7 @@ from devfix.sdk import (
     move_to,
     receiver,
     remove_move,
+    with_safety,
 )
 
 # How a comment says that a tensor is brought to the host on purpose.
@@ -85,8 +86,9 @@ def _is_made_by_default(ctx: Context) -> bool:
 def _make_on_host(ctx: Context) -> Changes:
     """Yield the change that creates on the host what only the default device put on a GPU."""
     for made in ctx.creation_sites():
-        call = made.call(*FACTORIES)
-        if call is not None:
+        named, call = list(made.add_device()), made.call(*FACTORIES)
+        yield from with_safety(named, Safety.LIKELY)
+        if call is not None and not named:
             title = f"Create `{made.file.code(call)}` on the host, as what it meets"
             yield from made.replace({call: add_keyword(call, "device", '"cpu"')}, title, Safety.LIKELY)
 
