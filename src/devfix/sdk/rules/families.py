@@ -17,6 +17,7 @@ from devfix.sdk.fixes.modules import root_modules
 from devfix.sdk.rules.rule import OperandRule, Rule, fill_message
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import Site
+from devfix.sdk.trace.scopes import on_device
 from devfix.source import File, last_name
 from devfix.source.queries.repository import Definition
 
@@ -112,13 +113,19 @@ class ModuleRule(OperandRule):
         for site, owner in sites:
             parts = [owner.expression[: each.start()] for each in PART_END.finditer(owner.expression)]
             named = [each for each in parts if each != owner.root and site.occurrences(each)]
-            safety = Safety.LIKELY if owner.root == "self" else Safety.UNSURE  # nobody else can reach its parts
             for part in named[-1:]:
-                yield from with_safety(site.move_module(part), safety)
+                is_all = owner.root == "self" and not _has_others(ctx, site, part)
+                yield from with_safety(site.move_module(part), Safety.LIKELY if is_all else Safety.UNSURE)
 
     @abstractmethod
     def fix(self, ctx: Context) -> Iterator[Change]:
         """Yield the changes where modules are constructed, best first."""
+
+
+def _has_others(ctx: Context, site: Site, part: str) -> bool:
+    """Return whether `self` has another module than a part of it, or a tensor, where the operand is."""
+    there = (each.expression for each in on_device(site.scope, ctx.operand.device, "module", "tensor"))
+    return any(each.startswith("self.") and not re.match(rf"{re.escape(part)}(\W|$)", each) for each in there)
 
 
 class EvidenceRule(OperandRule, Generic[Evidence]):
@@ -240,6 +247,8 @@ def pass_device_to_creator(ctx: Context, site: Site) -> Iterator[Change]:
         yield from ctx.rename_device(found)
         return
     function, call, event = site.function, site.call(*FACTORIES), ctx.creation
-    outer = ctx.call_at(event.places[1]) if event is not None and len(event.places) > 1 else None
+    calls = map(ctx.call_at, event.places[1:]) if event is not None else iter(())
+    # A comprehension of the function, which has a frame of its own in older versions of Python, does not call it.
+    outer = next((each for each in calls if each is None or each.function is not function), None)
     if function is not None and call is not None and outer is not None:
         yield from outer.pass_device(Definition(site.file, function), [call], f"`{last_name(call.func)}(…)`")
