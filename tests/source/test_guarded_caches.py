@@ -63,3 +63,21 @@ def test_what_is_no_guard(body: str) -> None:
 def test_what_is_written_into_later_is_a_total(after: str, expected: bool) -> None:
     found = cache("if self.table is None:\n    self.table = f(x)\n" + after)
     assert found is not None and found.is_total is expected
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("    self.table = self.table + x\n", True),
+        ("    y = self.table + x\n", False),
+        ("def load(self, state):\n    self.table = state[0]\n", True),
+        ("def reset(self, size):\n    self.table = None\n", False),
+        ("def __init__(self, table=None):\n    self.table = table\n", False),
+    ],
+)
+def test_what_is_set_otherwise_is_a_total(method: str, expected: bool) -> None:
+    text = "class Model:\n    def forward(self, x):\n        if self.table is None:\n            self.table = f(x)\n"
+    file = File("m.py", (text + textwrap.indent(method, "    ")).encode())
+    function = definition(file, "Model.forward")
+    found = guarded_cache(file, function, assignments(file, "self.table", function)[0], "self.table")
+    assert found is not None and found.is_total is expected

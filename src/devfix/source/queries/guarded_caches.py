@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from devfix.source import File
-from devfix.source.queries.reading import assignments
+from devfix.source.queries.reading import assignments, parameters
 from devfix.source.queries.writes import is_written
 
 
@@ -33,9 +33,24 @@ class GuardedCache:
 
     @property
     def is_total(self) -> bool:
-        """Return whether code writes into what is kept, after it was computed: computed again, it would lose that."""
+        """Return whether code changes what is kept, after it was computed: computed again, it would lose that.
+
+        It writes into it, computes the next value from it (`self.mean = self.mean + x`), or sets it from outside.
+        """
         scope = self.file.class_of(self.test) or self.file.module
-        return is_written(self.file, scope, self.name, except_in=self.body)
+        others = assignments(self.file, self.name, scope)
+        return is_written(self.file, scope, self.name, except_in=self.body) or any(map(self._replaces, others))
+
+    def _replaces(self, assigned: cst.Assign | cst.AnnAssign) -> bool:
+        """Return whether an assignment is neither that of the cache, nor one of the constructor or of a constant."""
+        function, value = self.file.function_of(assigned), assigned.value
+        if value is None or self.body in self.file.ancestors(assigned):
+            return False
+        if function is self.file.function_of(self.test):
+            return bool(self.file.find(value, self.name))
+        is_first = function is not None and function.name.value in ("__init__", "__new__", "__post_init__")
+        is_given = function is not None and any(self.file.find(value, each) for each in parameters(function)[1:])
+        return is_given and not is_first
 
 
 def guarded_cache(
