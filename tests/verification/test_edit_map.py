@@ -16,6 +16,7 @@ from devfix.verification.edit_map import (
     is_edited,
     is_turned_round,
     location_before,
+    undoes_needed_move,
 )
 
 
@@ -107,6 +108,25 @@ def test_a_step_without_a_place_is_one_without_a_place() -> None:
     assert not same(fails(CREATION, lost), fails(CREATION, CUT)) and not same(
         fails(CREATION, CUT), fails(CREATION, lost)
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "device", "peer", "expected"),
+    [(3, "cuda:0", "cuda:1", True), (2, "cuda:0", "cuda:1", False), (3, "cuda:1", "cuda:0", False)],
+    ids=["the same statement needs the move", "another line was edited", "it is where it was"],
+)
+def test_a_move_between_gpus_that_is_taken_back(line: int, device: str, peer: str, expected: bool) -> None:
+    created = replace(CREATION, device="cuda:0")
+    move = Event("move", "aten::to", "cuda:1", (at(3, 5, 9),))
+    before = fails(created, move, device="cuda:1")
+    after = fails(created, device=device)
+    after = replace(after, operands=(replace(after.operands[0], device=peer), after.operands[1]))
+    texts = [b"a\n", b"b\n", b"c\n"]
+    edited = [b"new\n" if number == line else text for number, text in enumerate(texts, 1)]
+    edit = Edit("m.py", line, b"".join(texts), b"".join(edited))
+    assert undoes_needed_move(before, before.operands[1], after, [edit]) is expected
+    host = replace(before.operands[1], device="cpu", history=(created, replace(move, device="cpu")))
+    assert not undoes_needed_move(before, host, after, [edit]), "it may have been needed on the host for something else"
 
 
 MANY = b"pass\n" * 300 + b"x = 1\n" + b"pass\n" * 300

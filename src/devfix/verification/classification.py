@@ -7,7 +7,7 @@ from devfix.verification.candidate import where
 from devfix.verification.checks.computation import moved_work_to_cpu
 from devfix.verification.checks.stdout import last_line
 from devfix.verification.checks.suppression import detect_suppression
-from devfix.verification.edit_map import has_same_root_cause, involves_moved_tensor
+from devfix.verification.edit_map import has_same_root_cause, involves_moved_tensor, undoes_needed_move
 from devfix.verification.objections.introduced import find_introduced
 
 _HOST = ("numpy-on-device", "lengths-device", "pin-memory")  # failures of what is needed on the host
@@ -31,6 +31,8 @@ def classify_run(
             is_same_place = after.failure.at == failure.at and after.failure.operations == failure.operations
             moved = f"it only moves the crash to {there}: same cause"
             return "same-failure", "the same failure comes again" if is_same_place else moved
+        if undoes_needed_move(failure, wrong, after.failure, patch.edits):
+            return "same-failure", f"it undoes a move that {there} needs"
         if after.failure.operations < failure.operations:
             return "broken", f"it fails earlier, at {there}"
     suppressed = detect_suppression(before, wrong, after, patch.edits)

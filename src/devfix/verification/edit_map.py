@@ -115,6 +115,38 @@ def _is_moved_by_edit(operand: Operand, wrong: Operand, edits: tuple[Edit, ...])
     )
 
 
+def undoes_needed_move(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
+    """Return whether an edit takes back the program's move of a tensor to a GPU, where the same statement needs it.
+
+    The tensor, or what it was moved from, then meets a tensor of that GPU in the statement that failed before.
+    """
+    edits = tuple(edits)
+    moves = [event for event in wrong.transfers if event.device == wrong.device] if wrong is not None else []
+    place = moves[-1].owned_place if moves else None
+    if wrong is None or place is None or wrong.device == "cpu" or before.at is None or after.at is None:
+        return False
+    there = location_before(after.at, edits)
+    if (there.path, there.function, there.line) != (before.at.path, before.at.function, before.at.line):
+        return False
+    way = [event for event in _path(wrong, before) if event is not moves[-1]]
+    is_needed = any(each.device == wrong.device for each in after.operands)
+    return (
+        is_needed
+        and _was_edited(place, edits)
+        and any(each.device != wrong.device and _has_prefix(list(each.history), way, edits) for each in after.operands)
+    )
+
+
+def _was_edited(place: SourceLocation, edits: tuple[Edit, ...]) -> bool:
+    """Return whether an edit changed the line of a location in the files before it."""
+    return any(
+        tag != "equal" and start < place.line <= stop
+        for edit in edits
+        if edit.path == place.path
+        for tag, start, stop, *_ in blocks(edit)
+    )
+
+
 def is_created_in_edits(after: Failure, edits: Iterable[Edit]) -> bool:
     """Return whether a failure after the edit involves a tensor that an edited line creates."""
     edits = tuple(edits)
