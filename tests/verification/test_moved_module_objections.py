@@ -201,6 +201,10 @@ REGISTERED = (
         ("Vectors of all documents. They are larger than a GPU: the configuration says where they are.", ["strong"]),
         ("Copies the table if it is on the CPU, because the ids are not.", []),
         ("The table is on the CPU.", []),  # as it is now, by mistake
+        ("A table with its rows in host memory.", ["strong"]),
+        ("Looks rows up on the CPU, to save memory of the GPU.", ["strong"]),
+        ("Moves rows that are in host memory to the device of the ids.", []),
+        ("Looks rows up in host memory when there is no GPU.", []),
     ],
 )
 def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None:
@@ -208,6 +212,16 @@ def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None
     moved = ("self.table[ids]", "self.table.to(ids.device)[ids]")
     assert strengths(SAYING.format(words), moved) == expected
     assert found(SAYING.format(words), ("self.table[ids]", "self.table[ids].to(ids.device)")) == []
+
+
+def test_what_an_optimizer_says_of_the_state_of_each_parameter() -> None:
+    text = (
+        'import torch\n\nclass Adam(torch.optim.Optimizer):\n    """{}"""\n\n    def begin(self, state, p):\n'
+        '        state["mean"] = torch.zeros(p.shape, device="cpu")\n'
+    )
+    change = ('device="cpu"', "device=p.device")
+    assert strengths(text.format("Adam with its averages in host memory."), change) == ["strong"]
+    assert strengths(text.format("Adam with two averages."), change) == []
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,18 @@ from devfix.verification.objections.code import Code, Function, functions
 from devfix.verification.objections.host.kept_on_purpose import MOVES, moved_attribute
 from devfix.verification.objections.introduced import Introduced, class_of
 
+_CONDITION = r"if|when|where|while|unless|whether"
+_MOTION = r"then|first|before|until|from|mov\w*|cop(?:y|ie)\w*|pin\w*|load\w*|transfer\w*"
 # How a docstring says that something is meant to stay in host memory.
 _STAYS = re.compile(
     r"\b(stays?|kept|keeps?|lives?|remains?|held|holds)\b[^.;]{0,60}?"
     r"\b(on the (host|CPU)|in (host|CPU|main) memory|in RAM)\b"
     r"|\b(too (large|big) for|(larger|bigger) than|(do(es)? not|doesn't|cannot) fit (on|in|into)) (a |the |one )?GPU\b"
-    r"|^((?!\b(if|when|where|while|unless|whether)\b)[^.;:])*?"
-    r"\b(is|are) (always |all )?on the (host|CPU)(?=,? (so that|because|since|as)\b)"
+    rf"|^((?!\b({_CONDITION})\b)[^.;:])*?"
+    r"\b((is|are) (always |all )?on the (host|CPU)(?=,? (so that|because|since|as)\b)"
+    r"|(on the (host|CPU)|in RAM)(?=,? (so that|because|to (save|spare|free|leave room))\b))"
+    rf"|^((?!\b({_CONDITION}|{_MOTION})\b)[^.;:])*?\bin (host|main|CPU) memory\b"
+    rf"(?![^.;:]*\b({_CONDITION}|{_MOTION})\b)"
     r"|\bGPU has no room\b",
     re.IGNORECASE,
 )
@@ -67,12 +72,24 @@ def of_documented_results(what: Introduced, failure: Failure, code: Code) -> Ite
 
 def _attribute(what: Introduced, failure: Failure) -> tuple[str, str]:
     """Return the class and the attribute that is now moved, also from outside: `stats.counts = stats.counts.to(…)`."""
-    if name := moved_attribute(what):
+    if name := moved_attribute(what) or _entry(what):
         return what.owner, name
     holder, _, name = what.root.rpartition(".")
     if what.kind != "call" or what.name not in MOVES or not holder.isidentifier() or not name.isidentifier():
         return "", ""
     return class_of(holder, what, failure)[0], name
+
+
+def _entry(what: Introduced) -> str:
+    """Return the key of a dictionary to which a method assigns what is now made on a device; "" if it is another case.
+
+    An optimizer keeps its averages so: `state["mean"] = torch.zeros(…)`.
+    """
+    for each in ast.walk(what.function) if what.kind == "device" and what.function is not None else ():
+        if isinstance(each, ast.Assign) and any(inner is what.node for inner in ast.walk(each.value)):
+            keys = (target.slice for target in each.targets if isinstance(target, ast.Subscript))
+            return next((key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)), "")
+    return ""
 
 
 def _docstring_holders(what: Introduced, owner: str, code: Code) -> Iterator[tuple[str, ast.ClassDef | Function]]:
