@@ -14,13 +14,14 @@ from devfix.sdk.trace.history import frame_of
 from devfix.sdk.trace.operands import blamed_operand, target_device
 from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
+from devfix.source.edits.expressions import move_to
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assignments, parameters
 
 GATHERERS = ("cat", "stack", "concat", "hstack", "vstack")
-KEPT = re.compile(r"self(\.\w+)+(\[\w+\])?")
+KEPT = re.compile(r"self(\.\w+)+(\[[\w:-]+\])?")
 
 
 def move_container(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
@@ -129,7 +130,8 @@ def _lines(file: File, name: str, anchor: str) -> list[str]:
 def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[Change]:
     """Yield changes that move all elements of a list to the device of the first, for calls such as `torch.cat(parts)`.
 
-    If the first is one of those that are wrong, they are moved to another device in scope.
+    If the first is one of those that are wrong, they are moved to another device in scope. So is what a comprehension
+    computes for such a call: `torch.stack([p.grad.norm() for p in params])`.
 
     >>> list(move_list(diagnosis, fix_sites(diagnosis)[-1], source))
     []
@@ -139,17 +141,38 @@ def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[
     if file is None or not isinstance(root, cst.Call) or not root.args:
         return
     whole = root.args[0].value
+    if isinstance(whole, cst.ListComp | cst.GeneratorExp) and last_name(root.func) in GATHERERS:
+        yield from _move_each(diagnosis, site, file, whole)
     name = file.code(whole)
     is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in site.expressions)
     # The scope does not show elements of nested lists; that they occur in the failure shows that they are tensors.
     is_kept = last_name(root.func) in GATHERERS and KEPT.fullmatch(name) is not None
     if is_listed or is_kept:
+        is_part = ":" in name  # of a list, whose first element may be any
         first, wanted = f"{name}[0].device", target_device(diagnosis)
-        is_right = all(each.device == wanted for each in site.scope if each.expression == f"{name}[0]")
+        is_right = all(each.device == wanted for each in site.scope if each.expression == f"{name}[0]") and not is_part
         others = device_expressions(diagnosis, site, file) if not is_right else []
-        for anchor in [*(each for each in others if not each.startswith(f"{name}[")), first]:
+        items = f"{name.rpartition('[')[0] if is_part else name}["
+        for anchor in [*(each for each in others if not each.startswith(items)), *([] if is_part else [first])]:
             moved = cst.parse_expression(f"[each.to({anchor}) for each in {name}]")
             where = "where its first element is" if anchor == first else f"`{anchor}`"
             found = change(file, file.replace({whole: moved}), f"Move what `{name}` holds to {where}")
             if found:
                 yield found
+
+
+def _move_each(
+    diagnosis: Diagnosis, site: FixSite, file: File, whole: cst.ListComp | cst.GeneratorExp
+) -> Iterator[Change]:
+    """Yield changes that move what a comprehension computes, to a device in scope or that of what it goes over."""
+    own = {each.value for each in file.within(whole.for_in.target, cst.Name)}
+    known = device_expressions(diagnosis, site, file)
+    anchors = [each for each in known if not own & {each.partition(".")[0], each.partition("[")[0]}]
+    over = whole.for_in.iter
+    first = [f"{file.code(over)}[0].device"] if isinstance(over, cst.Name | cst.Attribute) else []
+    text = file.code(whole.elt)
+    for anchor in dict.fromkeys((*anchors, *first)):
+        module = file.replace({whole.elt: move_to(whole.elt, anchor)})
+        found = change(file, module, f"Move each `{text}` to `{anchor}`")
+        if found:
+            yield found
