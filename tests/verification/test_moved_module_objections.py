@@ -203,6 +203,7 @@ REGISTERED = (
         ("The table is on the CPU.", []),  # as it is now, by mistake
         ("A table with its rows in host memory.", ["strong"]),
         ("Looks rows up on the CPU, to save memory of the GPU.", ["strong"]),
+        ("A mean over all ranks: the group is of gloo, so what it reduces is on the CPU.", ["strong"]),
         ("Moves rows that are in host memory to the device of the ids.", []),
         ("Looks rows up in host memory when there is no GPU.", []),
     ],

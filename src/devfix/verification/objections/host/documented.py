@@ -21,6 +21,7 @@ _STAYS = re.compile(
     r"|\b(too (large|big) for|(larger|bigger) than|(do(es)? not|doesn't|cannot) fit (on|in|into)) (a |the |one )?GPU\b"
     rf"|^((?!\b({_CONDITION})\b)[^.;:])*?"
     r"\b((is|are) (always |all )?on the (host|CPU)(?=,? (so that|because|since|as)\b)"
+    r"|so (that )?[^.;:]{1,40} (is|are) on the (host|CPU)\b"
     r"|(on the (host|CPU)|in RAM)(?=,? (so that|because|to (save|spare|free|leave room))\b))"
     rf"|^((?!\b({_CONDITION}|{_MOTION})\b)[^.;:])*?\bin (host|main|CPU) memory\b"
     rf"(?![^.;:]*\b({_CONDITION}|{_MOTION})\b)"
