@@ -48,7 +48,7 @@ class CustomToMissesField(EvidenceRule[tuple[str, str, SourceLocation]]):
         for number, frame in enumerate(ctx.failure.frames):
             held = [each for each in ctx.operand.names if each.frame == number]
             whole_fields = [each.expression for each in held if each.relation == "same"]
-            whole_fields += [owner.root] if owner is not None and owner.frame == number else []
+            whole_fields += [owner.root, owner.expression] if owner is not None and owner.frame == number else []
             taken = [each.expression for each in held]
             taken += [each.expression for each in derived_in_frame(ctx.failure, ctx.operand, number)]
             for whole, dot, field in (name.rpartition(".") for name in dict.fromkeys([*taken, *whole_fields])):
