@@ -17,6 +17,7 @@ from devfix.sdk import (
     rewrite,
 )
 
+MOVES = ("to", "cuda", "cpu")
 SCOPES = (cst.Lambda, cst.BaseComp)  # names bound in these are not visible to the statement
 
 
@@ -39,9 +40,15 @@ class MoveResultDropped(OperandRule):
         )
 
     def propose(self, ctx: Context) -> Changes:
-        """Assign the result if the move is a statement, else before its statement."""
+        """Assign the result if the move is a statement, else before its statement.
+
+        The statement may call the move of an object that returns another one with what it holds moved.
+        """
         copy = ctx.operand.copy
-        site = ctx.call_at(copy.owned_place if copy is not None else None, "to", "cuda", "cpu")
+        places = [place for place in copy.places if place.owned] if copy is not None else []
+        sites = [site for place in places if (site := ctx.call_at(place, *MOVES)) is not None]
+        statements = [site for site in sites if isinstance(site.file.parent(site.node), cst.Expr)]
+        site = next(iter((*statements, *sites[:1])), None)
         alone = site.file.parent(site.node) if site is not None else None
         if site is None or site.receiver is None:
             return
