@@ -16,6 +16,7 @@ from devfix.verification.objections.host.kept_on_purpose import (
     of_host_tables,
     of_modules_in_turns,
 )
+from devfix.verification.objections.host.pinned import of_pinned_tables
 from devfix.verification.objections.host.results import of_host_results, of_host_state
 from devfix.verification.objections.host.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
 from devfix.verification.objections.instances import of_instances
@@ -46,6 +47,7 @@ CHECKS: tuple[Check, ...] = (
         of_saved,
         of_modules_in_turns,
         of_host_tables,
+        of_pinned_tables,
         of_documented_places,
         of_documented_results,
     ),
