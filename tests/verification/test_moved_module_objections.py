@@ -195,6 +195,8 @@ REGISTERED = (
         ("Keeps its rows in host memory,\n    since the GPU has no room for them.", ["strong"]),
         ("A table that does not fit on a GPU.", ["strong"]),
         ("A table, too large for one GPU.", ["strong"]),
+        ("A table, pinned when there is a GPU. It is larger than its memory.", ["strong"]),
+        ("A table, larger than the memory of a GPU.", ["strong"]),
         ("Looks rows up, on the host or on a GPU.", []),
         ("A table that stays small. On the CPU it is slow.", []),
         ("Counts of pairs. The counts are on the CPU, so that a rank can send them by gloo.", ["strong"]),
@@ -230,6 +232,7 @@ def test_what_an_optimizer_says_of_the_state_of_each_parameter() -> None:
     [
         ("Counts pairs. The counts are on the CPU, so that a rank can send them.", ["strong"]),
         ("The ids stay on the host.", []),
+        ("Pairs of ids. They are larger than a GPU.", []),
     ],
 )
 def test_what_a_class_says_of_an_attribute_that_others_move(words: str, expected: list[str]) -> None:

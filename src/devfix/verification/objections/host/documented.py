@@ -18,7 +18,8 @@ _MOTION = r"then|first|before|until|from|mov\w*|cop(?:y|ie)\w*|pin\w*|load\w*|tr
 _STAYS = re.compile(
     r"\b(stays?|kept|keeps?|lives?|remains?|held|holds)\b[^.;]{0,60}?"
     r"\b(on the (host|CPU)|in (host|CPU|main) memory|in RAM)\b"
-    r"|\b(too (large|big) for|(larger|bigger) than|(do(es)? not|doesn't|cannot) fit (on|in|into)) (a |the |one )?GPU\b"
+    r"|\b(too (large|big) for|(larger|bigger) than|(do(es)? not|doesn't|cannot) fit (on|in|into))"
+    r" ((a |the |one |(the )?memory of (a|the|one) )?GPU|its memory)\b"
     rf"|^((?!\b({_CONDITION})\b)[^.;:])*?"
     r"\b((is|are) (always |all )?on the (host|CPU)(?=,? (so that|because|since|as)\b)"
     r"|so (that )?[^.;:]{1,40} (is|are) on the (host|CPU)\b"
@@ -31,6 +32,7 @@ _STAYS = re.compile(
 # How a comment beside an assignment says it, which need not be a sentence.
 _STAYS_HERE = re.compile(r"#.*\b((on|in)( the)? (host|CPU)\b|(host|CPU)[- ](only|side)\b)", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(TODO|FIXME|XXX|HACK|bug|should|moved?|cop(y|ied))\b", re.IGNORECASE)
+_REFERS = re.compile(r"(it|its|they|their|these|those|this|that)\b", re.IGNORECASE)  # to what the sentence before names
 _SENTENCES = re.compile(r"(?<=[.;:]) ")
 
 
@@ -40,9 +42,10 @@ def of_documented_places(what: Introduced, failure: Failure, code: Code) -> Iter
     if not name or not owner:
         return
     for path, each in _docstring_holders(what, owner, code):
+        before = ""
         for sentence in _SENTENCES.split(" ".join((ast.get_docstring(each) or "").split())):
-            said = _STAYS.search(sentence)
-            if said is not None and not _is_of_another(sentence, name, each):
+            said, before = _STAYS.search(sentence), f"{before} {sentence}" if _REFERS.match(sentence) else sentence
+            if said is not None and not _is_of_another(before, name, each):
                 problem = f'{path}:{each.lineno}: `{each.name}` says "{said[0]}"'
                 yield Objection("strong", f"{problem}, and `{name}` would be on a GPU")
                 break
