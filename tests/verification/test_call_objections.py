@@ -58,6 +58,8 @@ def test_a_device_that_is_read_of_what_may_be_an_array(annotation: str, expected
     ("made", "expected"),
     [
         ("factor = torch.stack(factor)", []),
+        ("x, factor = torch.as_tensor(x), torch.as_tensor(factor)", []),
+        ("x, factor = torch.as_tensor(x), list(factor)", ["strong"]),
         ("factor = factor or 1", ["strong"]),
         ("if x.dim():\n        factor = torch.stack(factor)", ["strong"]),
         ("x = torch.stack(factor)", ["strong"]),

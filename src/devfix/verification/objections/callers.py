@@ -90,12 +90,24 @@ def _is_guarded(function: Function, name: str, node: ast.AST | None) -> bool:
 
 
 def _is_made_tensor(function: Function, name: str, node: ast.AST | None) -> bool:
-    """Return whether a function surely makes a tensor of a parameter above: `losses = torch.stack(losses)`."""
+    """Return whether a function surely makes a tensor of a parameter above: `losses = torch.stack(losses)`.
+
+    It may make several in one statement: `x, y = torch.as_tensor(x), torch.as_tensor(y)`.
+    """
     above = [
         each for each in function.body if each.lineno < getattr(node, "lineno", 0) and isinstance(each, ast.Assign)
     ]
-    given = [each.value for each in above if name in map(ast.unparse, each.targets)]
+    given = [value for each in above for target, value in _pairs(each) if ast.unparse(target) == name]
     return bool(given) and kind_of(given[-1]) == "tensor"
+
+
+def _pairs(assigned: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield each target of an assignment with its own value, those of two tuples of the same length one by one."""
+    for target in assigned.targets:
+        if isinstance(target, ast.Tuple) and isinstance(assigned.value, ast.Tuple):
+            yield from zip(target.elts, assigned.value.elts, strict=False)
+        else:
+            yield target, assigned.value
 
 
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:
