@@ -1,6 +1,15 @@
 """A tensor is passed to code on another device without being moved."""
 
-from devfix.sdk import Changes, Confidence, Context, OperandRule, Site, first_is_safe, moved_away
+from devfix.sdk import (
+    Changes,
+    Confidence,
+    Context,
+    OperandRule,
+    Site,
+    assigned_targets,
+    first_is_safe,
+    moved_away,
+)
 
 
 class InputNotMoved(OperandRule):
@@ -23,12 +32,19 @@ class InputNotMoved(OperandRule):
         return f"{ctx.name} is on {ctx.operand.device}, {moved} it meets a tensor on {ctx.peer.device}."
 
     def propose(self, ctx: Context) -> Changes:
-        """Start with functions that have returned: they created the tensor, often for other uses too."""
+        """Start where a constructor keeps it, which is once; then where it is used, then where it was returned."""
         sites, loop = [site for site in ctx.sites() if _is_place(ctx, site)], ctx.loop_frame
         if loop is not None:
             sites = [site for site in sites if site.frame is not None and site.frame >= loop]
-        sites.sort(key=lambda site: ctx.frame_of(site.place) is None)
+        sites.sort(key=lambda site: (not _is_kept(ctx, site), ctx.frame_of(site.place) is None))
         return first_is_safe(_move_at(site) for site in sites)
+
+
+def _is_kept(ctx: Context, site: Site) -> bool:
+    """Return whether a constructor keeps there what a call returned, in the attribute that holds the tensor."""
+    kept = {site.file.code(each) for each in assigned_targets(site.statement)}
+    held = {each.expression for each in ctx.operand.names if each.relation == "same"}
+    return site.kind == "returned" and site.is_in_constructor and bool(kept & held)
 
 
 def _is_place(ctx: Context, site: Site) -> bool:
