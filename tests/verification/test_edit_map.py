@@ -125,6 +125,8 @@ def test_a_move_between_gpus_that_is_taken_back(line: int, device: str, peer: st
     edited = [b"new\n" if number == line else text for number, text in enumerate(texts, 1)]
     edit = Edit("m.py", line, b"".join(texts), b"".join(edited))
     assert undoes_needed_move(before, before.operands[1], after, [edit]) is expected
+    helper = replace(before.operands[1], history=(created, replace(move, places=(at(2, 5, 9),))))
+    assert not undoes_needed_move(before, helper, after, [edit]), "what came with it may be moved wrongly too"
     host = replace(before.operands[1], device="cpu", history=(created, replace(move, device="cpu")))
     assert not undoes_needed_move(before, host, after, [edit]), "it may have been needed on the host for something else"
 

@@ -116,9 +116,10 @@ def _is_moved_by_edit(operand: Operand, wrong: Operand, edits: tuple[Edit, ...])
 
 
 def undoes_needed_move(before: Failure, wrong: Operand | None, after: Failure, edits: Iterable[Edit]) -> bool:
-    """Return whether an edit takes back the program's move of a tensor to a GPU, where the same statement needs it.
+    """Return whether an edit takes back a move to a GPU in the failing expression, where its statement needs it.
 
-    The tensor, or what it was moved from, then meets a tensor of that GPU in the statement that failed before.
+    The tensor, or what it was moved from, then meets a tensor of that GPU in the statement that failed before. A move
+    in a helper may be one of several that are wrong.
     """
     edits = tuple(edits)
     moves = [event for event in wrong.transfers if event.device == wrong.device] if wrong is not None else []
@@ -126,6 +127,8 @@ def undoes_needed_move(before: Failure, wrong: Operand | None, after: Failure, e
     if wrong is None or place is None or wrong.device == "cpu" or before.at is None or after.at is None:
         return False
     there = location_before(after.at, edits)
+    if not _within(place, before.at):
+        return False
     if (there.path, there.function, there.line) != (before.at.path, before.at.function, before.at.line):
         return False
     way = [event for event in _path(wrong, before) if event is not moves[-1]]
