@@ -136,3 +136,10 @@ def test_a_summary_is_cut_between_words() -> None:
     failure = Failure("device-mismatch", "RuntimeError", f"{said} (when checking argument in method wrapper)\nmore")
     assert failure.summary == f"{said} (when …" and len(failure.summary) <= 120
     assert Failure("other", "RuntimeError", "").summary == ""
+
+
+def test_a_constructor_of_the_host_refuses_what_a_comparison_of_two_tensors_does_not() -> None:
+    message = OPTIONS.format("float", "cpu", "float", "cuda:0")
+    assert kinds.kind_of_raised(TypeError(message), message) == "constructor-device"
+    compared = f"ProcessGroupGloo::broadcast: invalid tensor type at index 0 ({message})"
+    assert kinds.kind_of_raised(RuntimeError(compared), compared) == "device-mismatch"

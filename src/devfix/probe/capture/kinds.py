@@ -51,10 +51,7 @@ _KINDS = [
         r"Cannot convert a (MPS Tensor to float64|float64 Tensor to MPS)|to the MPS backend but it does not have",
     ),
     ("autocast-device", r"User specified an unsupported autocast device_type|Expected `device_type` of type `str`"),
-    (
-        "constructor-device",
-        r"legacy constructor expects device type|expected TensorOptions\(.*\bdevice=cpu\b.*got TensorOptions\(",
-    ),
+    ("constructor-device", r"legacy constructor expects device type"),
     ("meta", r"Cannot copy out of meta tensor|on (a )?meta (device|tensor)|meta tensors? "),
     (
         "invalid-ordinal",
@@ -93,6 +90,7 @@ _KINDS = [
 ]
 # The text between two parts of a message is short; unbounded, a message of 20,000 characters could take half a minute.
 _COMPILED = [(kind, re.compile(pattern.replace(".*", ".{0,120}"), re.DOTALL)) for kind, pattern in _KINDS]
+_OF_HOST = re.compile(r"expected TensorOptions\([^)]*\bdevice=cpu\b")
 # Libraries that check arguments themselves have their own messages, which name the devices.
 _DEVICE = re.compile(r"\b(cpu|(?:cuda|mps|xpu):\d{1,3})\b")
 
@@ -108,9 +106,13 @@ def kind_of_raised(exception: BaseException, message: str) -> str:
     """Return the kind of a device failure by its message, or by the place where an exception was raised.
 
     torch calls a `map_location` that is neither a device nor a dictionary; of a number, Python says that it cannot be
-    called, and nothing of devices.
+    called, and nothing of devices. A constructor such as `torch.FloatTensor` refuses a tensor of a GPU by a TypeError
+    with the words of a comparison of two tensors.
     """
-    return kind_of(message) or ("deserialize" if _is_unknown_map_location(exception) else "")
+    kind = kind_of(message)
+    if kind == "device-mismatch" and isinstance(exception, TypeError) and _OF_HOST.match(message):
+        return "constructor-device"
+    return kind or ("deserialize" if _is_unknown_map_location(exception) else "")
 
 
 def _is_unknown_map_location(exception: BaseException) -> bool:
