@@ -127,3 +127,10 @@ def test_a_repair_begins_without_the_parts_of_libcst_that_few_fixes_need() -> No
     heavy = "{'libcst.codemod', 'libcst.matchers', 'torch'}"
     words = f"import sys, devfix.pipeline; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_current_folder_that_was_deleted_is_one_line(tmp_path: Path) -> None:
+    script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" -m devfix repair .'
+    told = subprocess.run(["sh", "-c", script, sys.executable], cwd=tmp_path, capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr == "devfix: the current folder was deleted: change to one that exists\n"

@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from devfix.cli import environment, fleet, run, show, trace
-from devfix.cli.errors import complaint, no_space, usage_error, write_log
+from devfix.cli.errors import complaint, no_current_folder, no_space, usage_error, write_log
 from devfix.cli.finding import find
 from devfix.cli.publishing import publish, respond
 from devfix.cli.repairing import repair, undo
@@ -63,7 +63,7 @@ def status(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:
-        if (message := usage_error(error) or no_space(error)) is not None:
+        if (message := usage_error(error) or no_space(error) or no_current_folder(error)) is not None:
             complaint(message, arguments)
             return EXIT_USAGE
         log = write_log(error, arguments)

@@ -55,6 +55,17 @@ def no_space(error: Exception) -> str | None:
     return f"no space left on device for temporary files in {tempfile.gettempdir()}: free some, or set TMPDIR"
 
 
+def no_current_folder(error: Exception) -> str | None:
+    """Return in one line that the current folder was deleted, None for any other error."""
+    if not isinstance(error, FileNotFoundError):
+        return None
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the current folder was deleted: change to one that exists"
+    return None
+
+
 def write_log(error: Exception, arguments: Sequence[str]) -> str:
     """Write what a bug report needs to a new file; return its path, "" if no file can be written."""
     from devfix import __version__
