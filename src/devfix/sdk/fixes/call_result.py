@@ -151,10 +151,10 @@ def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
 def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, source: Sources) -> list[str]:
     """Return the call whose result is the blamed operand: a side of a failing `a * b`, or the only call in `f(…)`.
 
-    In `cat([a, f(b)])` it is the element. Where there is none, it is a property, which computes its result too, or an
-    attribute by another name than the one in scope: `Router.load` for `self.load`. Of an index it is the attribute that
-    is indexed. A name stands for an operand without one if what it holds now looks like it: another thread may have
-    bound the name since.
+    In `cat([a, f(b)])` it is the element. Where there is none, it is a property, which computes its result too, an
+    attribute by another name than the one in scope (`Router.load` for `self.load`), or what `__getitem__` returns. Of
+    an index it is the attribute that is indexed. A name stands for an operand without one if what it holds now looks
+    like it: another thread may have bound the name since.
     """
     if site.kind != "use" or site.place.column is None:
         return []
@@ -173,8 +173,10 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
     calls = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
     called: list[cst.BaseExpression] = [each for each in calls if not is_written_on(file, each)]
     is_side = isinstance(root, cst.BinaryOperation | cst.Comparison)  # which is the operand, by whatever name
-    others = (each for each in found if isinstance(each, cst.Attribute))
-    called = called or [each for each in others if is_side or _is_property(file, each, source)]
+    others = (each for each in found if isinstance(each, cst.Attribute | cst.Subscript))
+    called = called or [
+        each for each in others if is_side or (isinstance(each, cst.Attribute) and _is_property(file, each, source))
+    ]
     if not any(each.frame == site.frame for each in operand.names):
         looks = ("tensor", operand.device, operand.shape)
         alike = {each.expression for each in site.scope if (each.kind, each.device, each.shape) == looks}
