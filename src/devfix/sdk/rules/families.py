@@ -247,8 +247,9 @@ def pass_device_to_creator(ctx: Context, site: Site) -> Iterator[Change]:
         yield from ctx.rename_device(found)
         return
     function, call, event = site.function, site.call(*FACTORIES), ctx.creation
-    calls = map(ctx.call_at, event.places[1:]) if event is not None else iter(())
     # A comprehension of the function, which has a frame of its own in older versions of Python, does not call it.
-    outer = next((each for each in calls if each is None or each.function is not function), None)
+    sites = map(ctx.site_at, event.places[1:]) if event is not None else iter(())
+    caller = next((each for each in sites if each is None or each.function is not function), None)
+    outer = ctx.call_at(caller.place) if caller is not None else None
     if function is not None and call is not None and outer is not None:
         yield from outer.pass_device(Definition(site.file, function), [call], f"`{last_name(call.func)}(…)`")
