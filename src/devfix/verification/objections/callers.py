@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
+from devfix.verification.objections.assignments import assigned_pairs
 from devfix.verification.objections.code import Code, as_function, base_names, called_name, functions, instances
 from devfix.verification.objections.introduced import Introduced
 from devfix.verification.objections.value_kinds import (
@@ -97,17 +98,8 @@ def _is_made_tensor(function: Function, name: str, node: ast.AST | None) -> bool
     above = [
         each for each in function.body if each.lineno < getattr(node, "lineno", 0) and isinstance(each, ast.Assign)
     ]
-    given = [value for each in above for target, value in _pairs(each) if ast.unparse(target) == name]
+    given = [value for each in above for target, value in assigned_pairs(each) if ast.unparse(target) == name]
     return bool(given) and kind_of(given[-1]) == "tensor"
-
-
-def _pairs(assigned: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield each target of an assignment with its own value, those of two tuples of the same length one by one."""
-    for target in assigned.targets:
-        if isinstance(target, ast.Tuple) and isinstance(assigned.value, ast.Tuple):
-            yield from zip(target.elts, assigned.value.elts, strict=False)
-        else:
-            yield target, assigned.value
 
 
 def _callers(what: Introduced, function: Function, name: str, code: Code) -> Iterator[Objection]:

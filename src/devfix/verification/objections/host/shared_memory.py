@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from devfix.model import Failure
 from devfix.verification.checks.computation import writes_to_array
 from devfix.verification.evidence import Objection
+from devfix.verification.objections.assignments import assigned_pairs
 from devfix.verification.objections.code import Code, Function, as_function, called_name, functions
 from devfix.verification.objections.host.results import receivers
 from devfix.verification.objections.introduced import Introduced
@@ -180,14 +181,7 @@ def _shared_array(moved: ast.expr, function: Function, code: Code) -> str | None
 
 def _assigned_to(name: str, node: ast.AST) -> Iterator[ast.expr]:
     """Yield what an assignment gives a name or an attribute, also as one of several."""
-    if not isinstance(node, ast.Assign):
-        return
-    for target in node.targets:
-        several = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
-        targets = target.elts if several and isinstance(target, ast.Tuple) else [target]
-        values = node.value.elts if several and isinstance(node.value, ast.Tuple) else [node.value]
-        if len(targets) == len(values):
-            yield from (value for one, value in zip(targets, values, strict=True) if ast.unparse(one) == name)
+    return (value for target, value in assigned_pairs(node) if ast.unparse(target) == name)
 
 
 def _kept_as(attribute: str, tree: ast.Module) -> Iterator[ast.expr]:
