@@ -34,10 +34,8 @@ def _find_questions(ctx: Context) -> Iterator[Found]:
     for number in reversed(range(len(ctx.failure.frames))):
         site = ctx.site_of(number) if ctx.failure.frames[number].place.owned else None
         call = site.call() if site is not None else None
-        tensor = _first_tensor(site, call) if site is not None and call is not None else ""
-        for question in _questions(site) if site is not None and tensor else ():
-            assert site is not None
-            yield site, question, tensor
+        if site is not None and call is not None and (tensor := _first_tensor(site, call)):
+            yield from ((site, question, tensor) for question in _questions(site))
 
 
 def _questions(site: Site) -> Iterator[cst.BaseExpression]:
