@@ -20,7 +20,7 @@ DTYPES = {
 
 
 class ConstructorWithDevice(CallRule):
-    """Moves what it creates: a modern constructor would read the dtype of the values, and reads a number as one."""
+    """Moves what it creates, since a modern constructor infers another dtype; reads a tensor of a GPU where it is."""
 
     failure_kind = "constructor-device"
     message = "{failed_at} calls a legacy constructor for a GPU; its class is one of the host's."
