@@ -16,6 +16,7 @@ from ... import hooks
 from ...accelerators import kinds, messages
 from ...operator_tables.dtypes import SCALARS
 from ...patching import wrap
+from ...tensors.tangents import has_tangent
 
 _HALVES = (torch.float16, torch.bfloat16)
 _MOST = 256  # maximum head dimension of flash attention
@@ -70,6 +71,20 @@ def check_mask(asked: Asked) -> None:
     func = torch.ops.aten._scaled_dot_product_efficient_attention.default
     hooks.failed(error, func, (*asked.all, mask), {})
     raise error
+
+
+def check_tangents(asked: Asked, inputs: tuple[Any, ...]) -> None:
+    """Raise what PyTorch raises of inputs with tangents for a fused kernel, none of which has a forward derivative."""
+    kernels = {"flash": _of_flash, "efficient": _of_efficient}  # in the order in which CUDA chooses
+    chosen = next((name for name, reasons in kernels.items() if next(reasons(asked), None) is None), None)
+    if chosen is None or not any(has_tangent(item) for item in inputs):
+        return
+    raise NotImplementedError(
+        f"Trying to use forward AD with _scaled_dot_product_{chosen}_attention that does not support it because it has "
+        "not been implemented yet.\nPlease file an issue to PyTorch at "
+        "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its "
+        "implementation or submit a PR adding the implementation to derivatives.yaml"
+    )
 
 
 def _tell(reason: str | None) -> None:

@@ -16,6 +16,7 @@ from ... import hooks
 from ...accelerators import kinds, messages
 from ...dispatcher import composite_path
 from ...patching import overridden, register_kernels, replace, wrap
+from ...tensors.tangents import is_forward_mode
 from ...tensors.tensor import Tensor
 from . import attention, ctc
 
@@ -74,9 +75,14 @@ def _attention(original: Any) -> Any:
         casts = torch.is_autocast_enabled(kinds.now().name)
         apart = casts or gpu < 0 or any(overridden(item) or item._devfix_gpu != gpu for item in (query, *others))
         fused = gpu >= 0 and not torch.backends.cuda.math_sdp_enabled() and kinds.now().is_cuda
-        if fused:
+        forward = is_forward_mode() and query.is_cuda  # `gpu` is -1 within transforms
+        if fused or forward:
             one, two, three, mask = (_cast(item) if casts else item for item in (query, key, value, attn_mask))
-            attention.check(attention.Asked(one, two, three, mask, dropout_p, is_causal, enable_gqa))
+            asked = attention.Asked(one, two, three, mask, dropout_p, is_causal, enable_gqa)
+            if fused:
+                attention.check(asked)
+            if forward:
+                attention.check_tangents(asked, (query, key, value))
         if attn_mask is not None and gpu >= 0 and kinds.now().is_cuda and attn_mask._devfix_gpu != gpu:
             attention.check_mask(attention.Asked(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa))
         if apart or _asks_gradient(attn_mask) or dropout_p:
