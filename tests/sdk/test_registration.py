@@ -1,11 +1,21 @@
-"""Plain containers of modules: the container that registers them, and whether their use and the keys allow one."""
+"""Plain containers of modules or parameters: the container that registers them, if their use and the keys allow one."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from devfix.sdk import File, Sources, assignments, code, loads_strictly, module_container, modules_of, takes_modules
+from devfix.sdk import (
+    File,
+    Sources,
+    assignments,
+    code,
+    loads_strictly,
+    module_container,
+    modules_of,
+    parameter_container,
+    takes_modules,
+)
 from devfix.sdk.fixes.registration import TAKEN
 
 
@@ -108,3 +118,41 @@ def test_state_dicts_that_are_loaded_strictly(line: str, strict: bool) -> None:
         return [path for path, data in files.items() if any(text.encode() in data for text in texts)]  # type: ignore[attr-defined]
 
     assert loads_strictly(Sources(files.get, search)) is strict
+
+
+@pytest.mark.parametrize(
+    ("value", "container"),
+    [
+        ("{}", "nn.ParameterDict()"),
+        ("list()", "nn.ParameterList()"),
+        ("[nn.Parameter(ones(2)) for _ in r]", "nn.ParameterList([nn.Parameter(ones(2)) for _ in r])"),
+        ("{k: nn.Parameter(ones(2)) for k in ks}", "nn.ParameterDict({k: nn.Parameter(ones(2)) for k in ks})"),
+        ("dict(w=nn.Parameter(ones(2)))", "nn.ParameterDict(dict(w=nn.Parameter(ones(2))))"),
+        ("[made, nn.Parameter(ones(2))]", "nn.ParameterList([made, nn.Parameter(ones(2))])"),
+        ("[nn.Parameter(ones(2)), ones(2)]", ""),  # a ParameterList would make a parameter of the other
+        ("[changed]", ""),
+        ("[unknown]", ""),
+        ("list(given)", ""),
+        ("dict(given)", ""),
+        ("dict(**given)", ""),
+        ("{**given, 'w': made}", ""),
+        ("[[made]]", ""),
+        ("{'a.b': made}", ""),
+        ("{'values': made}", ""),
+        ("{1: made}", ""),
+        ("make()", ""),
+    ],
+)
+def test_a_container_of_new_parameters_becomes_one_that_registers_them(value: str, container: str) -> None:
+    given = "made = nn.Parameter(ones(2))\nchanged = nn.Parameter(ones(2))\nchanged = ones(2)"
+    file = File("m.py", f"from torch import nn, ones\n{given}\nx = {value}\n".encode())
+    found = assignments(file, "x")[0].value
+    assert found is not None
+    call = parameter_container(file, found)
+    assert (code(call) if call is not None else "") == container
+
+
+def test_no_container_of_parameters_is_made_where_the_file_does_not_import_nn() -> None:
+    file = File("m.py", b"from torch.nn import Parameter\nx = [Parameter(y)]\n")
+    found = assignments(file, "x")[0].value
+    assert found is not None and parameter_container(file, found) is None

@@ -26,7 +26,14 @@ from devfix.sdk.fixes.followed_devices import find_followed
 from devfix.sdk.fixes.instances import is_of, passed_in
 from devfix.sdk.fixes.moves import is_written_to
 from devfix.sdk.fixes.parameters import add_parameter, keep_device
-from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
+from devfix.sdk.fixes.registration import (
+    is_parameter,
+    loads_strictly,
+    module_container,
+    modules_of,
+    parameter_container,
+    takes_modules,
+)
 from devfix.sdk.rules.families import (
     CreationRule,
     DeviceSourceRule,
@@ -196,6 +203,7 @@ __all__ = [
     "is_move",
     "is_no_tensor",
     "is_of",
+    "is_parameter",
     "is_passed_in",
     "is_selected_from",
     "is_spread",
@@ -226,6 +234,7 @@ __all__ = [
     "on_device",
     "outside_loops",
     "owned_places",
+    "parameter_container",
     "parameter_nodes",
     "parameters",
     "pass_device_to_creator",

@@ -1,4 +1,4 @@
-"""Replace plain containers of modules by registering ones, if their uses allow it."""
+"""Replace plain containers of modules or parameters by registering ones, if their uses allow it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import libcst as cst
 
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import argument, expression
+from devfix.source.matches import match
 from devfix.source.queries.naming import imported_name
+from devfix.source.queries.reading import assigned_values
 
 # A ModuleDict rejects a key that is the name of one of its own attributes.
 TAKEN = re.compile(
@@ -20,6 +22,7 @@ TAKEN = re.compile(
 )
 # Methods of lists and dictionaries that ModuleList and ModuleDict lack.
 LACKING = ("get", "setdefault", "popitem", "fromkeys", "copy", "count", "index", "remove", "reverse", "sort")
+PARAMETERS = ("Parameter($$$)", "$_.Parameter($$$)")
 LOADS = ("load_state_dict", "load_from_checkpoint")
 OTHER_STATE = re.compile(r"optim|sched|scaler|loader|sampler|warmup|ema", re.IGNORECASE)
 
@@ -55,6 +58,42 @@ def module_container(file: File, value: cst.BaseExpression) -> cst.Call | None:
     registered = value.visit(_RegisteringContainers(inner))
     assert isinstance(registered, cst.BaseExpression)
     return call.with_changes(args=[cst.Arg(registered)])
+
+
+def parameter_container(file: File, value: cst.BaseExpression) -> cst.Call | None:
+    """Return the ParameterList or ParameterDict for a list, tuple or dictionary of parameters, which may be empty.
+
+    Returns None if the value is none of these, the file does not import `nn`, a key is not valid, or an element may be
+    something else: both make parameters of all tensors that they are given.
+
+    >>> lines = b"from torch import nn, ones\\na = [nn.Parameter(ones(2))]\\nb = [nn.Parameter(ones(2)), ones(2)]\\n"
+    >>> file = File("m.py", lines)
+    >>> code(parameter_container(file, assignments(file, "a")[0].value))
+    'nn.ParameterList([nn.Parameter(ones(2))])'
+    >>> parameter_container(file, assignments(file, "b")[0].value) is None
+    True
+    """
+    name = _container(value).replace("Module", "Parameter")
+    written = imported_name(file, f"torch.nn.{name}") if name else ""
+    call = expression(f"{written}()") if written else None
+    is_known = not isinstance(value, cst.Call) or not any(each.star or each.keyword is None for each in value.args)
+    if not isinstance(call, cst.Call) or not is_known or any(_is_invalid_key(key) for key in _keys(value)):
+        return None
+    values = list(_values(value))
+    if not all(is_parameter(file, each) for each in values):
+        return None
+    return call.with_changes(args=[cst.Arg(value)]) if values else call
+
+
+def is_parameter(file: File, value: cst.BaseExpression) -> bool:
+    """Return whether an expression is a new parameter, or the name of a variable to which nothing else is assigned.
+
+    >>> file = File("m.py", b"from torch import nn, ones\\nw = nn.Parameter(ones(2))\\nv = ones(2)\\n")
+    >>> [is_parameter(file, expression(text)) for text in ("nn.Parameter(x)", "w", "v")]
+    [True, True, False]
+    """
+    given = assigned_values(file, value.value, file.function_of(value)) if isinstance(value, cst.Name) else [value]
+    return bool(given) and all(match(each, *PARAMETERS) is not None for each in given)
 
 
 class _RegisteringContainers(cst.CSTTransformer):
