@@ -17,10 +17,10 @@ from devfix.sdk import (
     ScopeVariable,
     StoredAttribute,
     add_keyword,
-    argument,
     assigned_targets,
     classes_called,
     creates_on_default_device,
+    is_drawn,
     is_in_constructor,
     is_indexed_beside,
     is_move,
@@ -30,9 +30,10 @@ from devfix.sdk import (
     rewrite,
 )
 
+FEW = 2  # attributes that one method may as well move where it reads them
 MOST = 6  # attributes moved by one change; an object with more needs its own method
 MOVERS = ("to", "cuda", "_apply")
-DRAWN = ("rand", "randn", "randint", "randperm", "normal", "bernoulli")  # other numbers on another device
+CONTAINING = (cst.Element, cst.List, cst.Tuple, cst.ListComp, cst.DictElement, cst.Dict, cst.DictComp)
 ITEMS = ("__getitem__", "__iter__", "__next__")  # of a data set or a loader
 
 
@@ -81,7 +82,8 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         found = self.search(ctx)
         inside = ctx.sources.file(found.places[0]) if found is not None else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
-        return Confidence.INDIRECT if used and used.methods == 1 and not used.is_filled else self.confidence
+        is_small = used is not None and used.methods == 1 and len(used.names) <= FEW and not used.is_filled
+        return Confidence.INDIRECT if is_small else self.confidence
 
     def fix(self, ctx: Context, found: StoredAttribute) -> Changes:
         """Create them on the device first; else insert the moves after the statement that assigns the object."""
@@ -117,7 +119,7 @@ def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallS
         return
     own = [*file.own_nodes(constructor, cst.Call)]
     factories = [each for each in own if creates_on_default_device(file, each)]
-    drawn = [each for each in own if _is_drawn(file, each)]
+    drawn = [each for each in own if _is_drawn_for_itself(file, each)]
     owner = made.place.function.partition(".__init__")[0]
     if given := made.device_parameter(ctx.target_device):
         edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", given) for each in factories}
@@ -128,10 +130,12 @@ def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallS
     yield from site.pass_device(Definition(file, constructor), factories, created, Safety.LIKELY, drawn, devices)
 
 
-def _is_drawn(file: File, call: cst.Call) -> bool:
-    """Return whether a call draws a tensor on the host that is assigned as it is: `self.start = torch.rand(3)`."""
-    is_plain = isinstance(file.parent(call), cst.Assign) and argument(call, "device") is None
-    return is_plain and file.qualified_name(call.func) in {f"torch.{name}" for name in DRAWN}
+def _is_drawn_for_itself(file: File, call: cst.Call) -> bool:
+    """Return whether a call draws a tensor on the host that is assigned as it is, or in a list: `[torch.rand(3)]`."""
+    outer = file.parent(call)
+    while isinstance(outer, CONTAINING):
+        outer = file.parent(outer)
+    return isinstance(outer, cst.Assign) and is_drawn(file, call)
 
 
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:

@@ -54,6 +54,16 @@ def test_adds_a_keyword_in_the_style_of_the_call(before: str, after: str) -> Non
         ("x.to(torch.half, device=e)", "x.to(torch.half, device=e).to(d)"),
         ("x.to(torch.half, True)", "x.to(torch.half, True).to(d)"),
         ("x.to(torch.half, copy=True)", "x.to(dtype=torch.half, copy=True, device=d)"),
+        ("torch.randn(3, requires_grad=True)", "torch.randn(3).to(d).requires_grad_()"),
+        ("torch.ones(3, requires_grad=trained)", "torch.ones(3).to(d).requires_grad_(trained)"),
+        ("torch.randn(3, requires_grad=False)", "torch.randn(3, requires_grad=False).to(d)"),
+        ("torch.randn(3).mul(2).requires_grad_()", "torch.randn(3).mul(2).to(d).requires_grad_()"),
+        (
+            "torch.randn(3).to(dtype).requires_grad_(False)",
+            "torch.randn(3).to(dtype=dtype, device=d).requires_grad_(False)",
+        ),
+        ("x.requires_grad_()", "x.requires_grad_().to(d)"),  # `x` is the leaf that has the gradient, and has other uses
+        ("load(3, requires_grad=True)", "load(3, requires_grad=True).to(d)"),
     ],
 )
 def test_moves_an_expression(before: str, after: str) -> None:

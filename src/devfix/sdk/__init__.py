@@ -79,6 +79,7 @@ from devfix.source.edits.expressions import (
     remove_move,
 )
 from devfix.source.edits.imports import with_import
+from devfix.source.edits.listed_tensors import is_drawn
 from devfix.source.edits.statements import (
     add_method,
     insert_after,
@@ -196,6 +197,7 @@ __all__ = [
     "insert_before",
     "is_bound",
     "is_created_where_used",
+    "is_drawn",
     "is_in_constructor",
     "is_indexed_beside",
     "is_local",

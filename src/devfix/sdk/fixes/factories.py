@@ -15,7 +15,8 @@ from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.device_arguments import applied_move, conditional_of_alike
-from devfix.source.edits.expressions import add_keyword, argument, is_move
+from devfix.source.edits.expressions import add_keyword, argument, is_move, move_to
+from devfix.source.edits.listed_tensors import created_for_list, is_drawn
 from devfix.source.queries.reading import definition, method_call_on, parameters
 from devfix.source.queries.writes import what_is_written
 
@@ -94,6 +95,19 @@ def add_device_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) ->
             found = change(file, module, f"Give `{file.code(call.func)}`{both} the device `{anchor}`")
             if found:
                 yield found
+        yield from _add_to_listed(file, call, anchor)
+
+
+def _add_to_listed(file: File, call: cst.Call, anchor: str) -> Iterator[Change]:
+    """Yield the change that creates all elements of a list on a device: what is drawn is moved there."""
+    listed = created_for_list(file, call)
+    edits: dict[cst.CSTNode, cst.CSTNode] = {
+        each: add_keyword(each, "device", anchor) for each in (call, *listed) if _lacks_device(file, each)
+    }
+    edits |= {each: move_to(each, anchor) for each in listed if is_drawn(file, each)}
+    if len(edits) > 1:
+        title = f"Give `{file.code(call.func)}` and {len(edits) - 1} in the same list the device `{anchor}`"
+        yield from filter(None, [change(file, file.replace(edits), title)])
 
 
 def _move_earlier(file: File, call: cst.Call) -> Iterator[Change]:

@@ -13,6 +13,8 @@ from devfix.source.queries.reading import method_call_on
 
 DTYPE = re.compile(r"(^|[._])(dtype|float\d*|bfloat16|half|double|int\d*|uint8|long|short|bool|complex\d*)$")
 MOVES = ("to", "cuda", "cpu")
+# What creates a leaf of the autograd graph by `requires_grad=True`.
+CREATES_LEAF = re.compile(r"(rand|randn|normal|zeros|ones|full|empty)(_like)?|tensor|eye|arange|linspace|logspace")
 SPACED = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 ATOMS = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Tuple, cst.List)
 
@@ -123,14 +125,31 @@ def with_comment_of(commented: cst.Comma | None, comma: cst.Comma) -> cst.Comma:
 def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
     """Return the expression moved to a device: merged into a `.to(dtype)` at its end, else with `.to(device)` appended.
 
+    What is created to be trained is moved before that is asked for, since the gradient goes to the leaf of the graph.
+
     >>> code(move_to(expression("a + b"), "x.device")), code(move_to(expression("a.to(torch.half)"), "device"))
     ('(a + b).to(x.device)', 'a.to(dtype=torch.half, device=device)')
+    >>> code(move_to(expression("torch.randn(3, requires_grad=True)"), "device"))
+    'torch.randn(3).to(device).requires_grad_()'
     """
+    if isinstance(node, cst.Call) and (leaf := _split_leaf(node)) is not None:
+        return call_method(move_to(leaf[0], device), "requires_grad_", *leaf[1])
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         merged = _merge_device(node, device)
         if merged is not None:
             return merged
     return call_method(node, "cpu") if device in ('"cpu"', "'cpu'") else call_method(node, "to", device)
+
+
+def _split_leaf(call: cst.Call) -> tuple[cst.BaseExpression, list[str]] | None:
+    """Return the tensor that a call creates to be trained, and the arguments of `requires_grad_`; None for others."""
+    created = receiver(call)
+    if created is not None and last_name(call.func) == "requires_grad_" and isinstance(created, cst.Call):
+        return created, [code(each.value) for each in call.args]
+    given = argument(call, "requires_grad") if CREATES_LEAF.fullmatch(last_name(call.func)) else None
+    if given is None or code(given.value) == "False":
+        return None
+    return remove_keyword(call, "requires_grad"), [] if code(given.value) == "True" else [code(given.value)]
 
 
 def moves_of(file: File, nodes: Iterable[cst.BaseExpression], device: str) -> dict[cst.CSTNode, cst.CSTNode]:
