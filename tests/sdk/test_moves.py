@@ -79,6 +79,11 @@ def test_what_may_be_no_tensor_is_left_alone() -> None:
     assert moved("def f(x, mask=None):\n    return x + mask\n", "x + mask") == []
 
 
+def test_a_variable_that_the_statement_asks_for_is_moved_where_it_is_a_tensor() -> None:
+    code = "def f(x):\n    mask = current()\n    return x if mask is None else x + mask\n"
+    assert moved(code, "x + mask") == [code.replace("x + mask", "x + mask.to(x.device)")]
+
+
 def test_what_is_written_to_is_never_copied_where_it_stands() -> None:
     code = "def f(x, rows):\n    mask = make()\n    mask.add_(x)\n    return mask\n"
     written = {"op": "aten::add_", "argument": "self"}

@@ -73,6 +73,31 @@ def test_a_test_or_a_new_value_settles_it(body: str) -> None:
     assert not question(body)
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("y * x\nprint(y)\n", False),
+        ("print(y * x)\nif x is None:\n    leave()\n", True),
+        ("z = y * x\nif torch.is_tensor(x):\n    leave()\n", True),
+        ("z = y * x\nif isinstance(x, Tensor):\n    leave()\n", True),
+        ("z = y * x\nif isinstance(xs, Tensor) or y.x is None:\n    leave()\n", False),
+        ("z = y if x is None else y * x\n", False),
+        ("z = x is not None and y * x\n", False),
+        ("if x is not None:\n    z = y * x\n", False),
+        ("if x is None:\n    x = make()\nz = y * x\n", False),
+        ("z = y * x\nx = find()\nif x is None:\n    leave()\n", False),
+        ("if z:\n    z = y * x\nelif isinstance(x, float):\n    leave()\n", False),
+        ("if z:\n    z = y * x\nelse:\n    z = x is None\n", False),
+        ("if z:\n    z = y * x\nz = x is None\n", True),
+        ("z = y * x\ndef g(x):\n    return x is None\n", False),
+    ],
+)
+def test_what_is_asked_later_of_a_variable_is_not_settled(body: str, expected: bool) -> None:
+    for code in (f"x = get()\n{body}", "def f(y):\n    x = get()\n    " + body.strip().replace("\n", "\n    ") + "\n"):
+        file = File("m.py", code.encode())
+        assert may_be_no_tensor(file, file.find(file.module, "y * x")[0], "x") is expected
+
+
 def question(body: str) -> bool:
     file = File("m.py", f"def f(y, x=None, other=None):\n{body}".encode())
     return may_be_no_tensor(file, file.find(file.module, "y * x")[0], "x")

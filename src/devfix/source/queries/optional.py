@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 
 import libcst as cst
@@ -15,10 +16,10 @@ TENSOR_ALONE = re.compile(r"""["']?(torch\.)?(\w*Tensor|nn\.Parameter|Parameter)
 
 
 def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
-    """Return whether a name is a parameter of the function around a node that may be something else than a tensor.
+    """Return whether a name may be something else than a tensor at a node.
 
-    The parameter's default or annotation decides. Returns False if a test around the node, or a test above that assigns
-    the name, excludes it.
+    The default or annotation of a parameter decides, and a test for None or for a tensor that comes after the node.
+    Returns False if a test around the node, or a test above that assigns the name, excludes it.
 
     >>> file = File("m.py", b"def f(x, limit=0.5):\\n    return x * limit\\n")
     >>> use = file.find(file.module, "x * limit")[0]
@@ -26,7 +27,37 @@ def may_be_no_tensor(file: File, node: cst.CSTNode, name: str) -> bool:
     (True, False)
     """
     function = file.function_of(node)
-    return function is not None and is_optional(function, name) and not _is_settled(file, function, node, name)
+    if function is not None and is_optional(function, name) and not _is_settled(file, function, node, name):
+        return True
+    return _is_asked_later(file, node, name) and not _is_answered(file, node, name)
+
+
+def _is_asked_later(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether the code asks, in a node's statement or below, if what a name has there is None or a tensor.
+
+    What other branches of an `if` around the node ask is not asked after it.
+    """
+    function, first = file.function_of(node), file.line_of(file.statement_of(node) or node)
+    asking = re.compile(rf"{re.escape(name)} is (not )?None|(isinstance|(torch\.)?is_tensor)\({re.escape(name)}\W.*")
+    aside = {id(each) for branch in _other_branches(file, node) for each in file.within(branch)}
+    asks = [
+        file.line_of(each)
+        for each in file.within(function or file.module)
+        if isinstance(each, cst.Comparison | cst.Call) and asking.fullmatch(code(each)) and id(each) not in aside
+        if file.function_of(each) is function
+    ]
+    below = [line for line in asks if line >= first]
+    values = [file.line_of(each) for each in assigned_values(file, name, function or file.module)]
+    return any(not any(first <= value < line for value in values) for line in below)
+
+
+def _other_branches(file: File, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """Yield the `elif` and `else` of each `if` in whose first branch a node is."""
+    child, parent = node, file.parent(node)
+    while parent is not None and not isinstance(parent, cst.FunctionDef):
+        if isinstance(parent, cst.If) and child is parent.body and parent.orelse is not None:
+            yield parent.orelse
+        child, parent = parent, file.parent(parent)
 
 
 def is_told_apart(file: File, node: cst.CSTNode, name: str) -> bool:
@@ -163,6 +194,8 @@ def _is_answered(file: File, node: cst.CSTNode, name: str) -> bool:
     child, parent = node, file.parent(node)
     while parent is not None and not isinstance(parent, cst.FunctionDef):
         if isinstance(parent, cst.If | cst.IfExp) and child is not parent.test and word.search(code(parent.test)):
+            return True
+        if isinstance(parent, cst.BooleanOperation) and child is parent.right and word.search(code(parent.left)):
             return True
         body = list(parent.body) if isinstance(parent, cst.IndentedBlock | cst.Module) else []
         above = body[: next((number for number, each in enumerate(body) if each is child), 0)]
