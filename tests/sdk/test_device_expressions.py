@@ -61,7 +61,7 @@ def parameter(name: str) -> ScopeVariable:
         ("def f(x, mask, parts)", [tensor("parts[1]", "cuda:0")], ["x.device"]),
         ("def f(x, mask)", [tensor("y", "cuda:0")], ["x.device"]),
         ("def f(x, mask, c, b=None)", [tensor("b.y", "cuda:0"), tensor("c.yy", "cuda:0")], ["x.device", "c.yy.device"]),
-        # A key that the file does not write is one of this run.
+        # A key that the function does not write is one of this run.
         (
             "def f(x, mask, c, m)",
             [tensor('c["default"]', "cuda:0"), parameter("m.layer.weight")],

@@ -59,7 +59,7 @@ def device_expressions(diagnosis: Diagnosis, site: FixSite, file: File, limit: i
     scored = [
         (score + _score(file, node, text, text in given, sized), _rank(order, text), len(text), text)
         for score, text in _texts(diagnosis, site, file, wanted)
-        if is_bound(file, node, text) and not is_ambiguous(file, text)
+        if is_bound(file, node, text) and not is_ambiguous(file, text) and not _has_key_of_run(file, node, text)
         if not any(is_moved_below(file, node, line, name) for name in (root_name(text), text.removesuffix(".device")))
     ]
     if not scored:
@@ -94,14 +94,12 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     """Return the penalty of an expression that may not be a tensor in other calls, or is unknown to its function.
 
     A property of the class is available in every call. A private attribute of a class that the file does not define is
-    for that class to read. A key that the file does not write is one of this run: another run may have others.
+    for that class to read.
     """
     function = file.function_of(node)
     root = root_name(text)
     if function is None or is_property:
         return 0.0 if is_property or _is_known_in_lambda(file, node, root) else UNUSED
-    if any(not re.search(rf"[\"']{re.escape(key)}[\"']", file.text) for _, key in KEY.findall(text)):
-        return UNUSED
     if PRIVATE.search(text) and not re.search(rf"{re.escape(text)}\b", file.text):
         return UNUSED
     if text.endswith(".device"):
@@ -117,6 +115,13 @@ def _penalty(file: File, node: cst.CSTNode, text: str, is_property: bool = False
     if not text.isidentifier() or knows(file, function, text):
         return 0.0
     return UNUSED + SCRIPT * is_of_script(file, node, text)
+
+
+def _has_key_of_run(file: File, node: cst.CSTNode, text: str) -> bool:
+    """Return whether an expression has a key that a function, or its class, does not write: another run has others."""
+    function = file.function_of(node)
+    around = file.code(file.class_of(node) or function) if function is not None and "[" in text else ""
+    return bool(around) and any(not re.search(rf"[\"']{re.escape(key)}[\"']", around) for _, key in KEY.findall(text))
 
 
 def _is_known_in_lambda(file: File, node: cst.CSTNode, name: str) -> bool:
