@@ -14,6 +14,7 @@ from devfix.verification.candidate import (
     is_not_better_than,
     is_stronger,
     mark_superseded,
+    order_by_copies,
     reject,
     where,
 )
@@ -124,3 +125,18 @@ def test_another_tensor_that_is_blamed_counts_as_another_line() -> None:
     patches = [Patch("p/r", str(at), why, Safety.SAFE, (Edit("m.py", 4, b"", b"x"),)) for at, why in enumerate(blamed)]
     assert [patch.title for patch in diversify(patches)] == ["0", "2", "1", "3"]
     assert [patch.title for patch in diversify(patches[1:], patches[:1])] == ["2", "1", "3"]
+
+
+def led_to(line: int, transfers: tuple[int, ...], rank: tuple[int, ...] = (1, 0)) -> CandidateResult:
+    """Return a candidate that leads to a failure in a line, and copies so often in each line from the first."""
+    copies = [replace(copying(i, count).transfers[0]) for i, count in enumerate(transfers, 1) if count]
+    run = replace(make_run(HOME), failure=failure(line, 2, 10), transfers=tuple(copies))
+    return replace(candidate("progressed", rank=rank), run=run)
+
+
+def test_what_leads_to_the_same_failure_with_fewer_copies_comes_first() -> None:
+    loops, once, fewer = led_to(9, (4,)), led_to(9, (0, 2)), led_to(9, (0, 1))
+    assert order_by_copies([loops, once, fewer]) == [fewer, once, loops]
+    assert order_by_copies([once, fewer]) == [once, fewer], "the first does not copy in a loop"
+    others = [led_to(8, (0, 1)), led_to(9, (0, 1), rank=(2, 0)), led_to(9, (0, 5))]
+    assert order_by_copies([loops, *others]) == [loops, *others]

@@ -92,6 +92,19 @@ def copies_in_loop(candidate: CandidateResult) -> bool:
     return any(each.count > 1 and is_edited(each.place, candidate.patch.edits) for each in candidate.run.transfers)
 
 
+def order_by_copies(further: Sequence[CandidateResult]) -> list[CandidateResult]:
+    """Sort candidates that lead to another failure: those that lead to that of the first one with fewer copies first.
+
+    Only if the first copies in a loop: elsewhere the order of the rules is better.
+    """
+    first = further[0]
+    if not copies_in_loop(first) or first.run.failure is None:
+        return list(further)
+    alike = [each for each in further[1:] if each.run.failure and where(each.run.failure) == where(first.run.failure)]
+    fewer = sorted((each for each in alike if not is_not_better_than(each, first)), key=lambda each: each.run.copies)
+    return [*fewer, *(each for each in further if each not in fewer)]
+
+
 def where(failure: Failure) -> str:
     """Return the line at which a failure is reported."""
     return failure.at.shown if failure.at else "an unknown place"

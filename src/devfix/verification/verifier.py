@@ -17,6 +17,7 @@ from devfix.verification.candidate import (
     is_settled,
     is_stronger,
     mark_superseded,
+    order_by_copies,
     reject,
 )
 from devfix.verification.checks.computation import extra_gpu_work, left_gpu
@@ -170,7 +171,7 @@ class Verifier:
         self, further: Sequence[CandidateResult], pool: ThreadPoolExecutor, candidates: list[CandidateResult]
     ) -> CandidateResult | None:
         doubtful = list[CandidateResult]()
-        for candidate in further:
+        for candidate in order_by_copies(further):
             judged = self._review(self.verify_on_all_worlds(candidate, pool))
             candidates[candidates.index(candidate)] = judged
             if judged.verdict.outcome == "progressed" and not judged.verdict.objections:
