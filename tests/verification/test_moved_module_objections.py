@@ -208,6 +208,9 @@ REGISTERED = (
         ("A mean over all ranks: the group is of gloo, so what it reduces is on the CPU.", ["strong"]),
         ("Moves rows that are in host memory to the device of the ids.", []),
         ("Looks rows up in host memory when there is no GPU.", []),
+        ("A table of counts. Rows are updated by the loader, on the host.", ["strong"]),
+        ("A table whose rows are created on the host.", []),
+        ("A table; rows are summed first on the CPU.", []),
     ],
 )
 def test_what_a_class_says_of_its_state(words: str, expected: list[str]) -> None:

@@ -15,7 +15,9 @@ from devfix.verification.objections.host.documented import of_documented_places,
 from devfix.verification.objections.host.kept_on_purpose import (
     of_host_tables,
     of_modules_in_turns,
+    of_rows_moved_in_parts,
 )
+from devfix.verification.objections.host.loader_items import of_loader_items
 from devfix.verification.objections.host.pinned import of_pinned_tables
 from devfix.verification.objections.host.results import of_host_results, of_host_state
 from devfix.verification.objections.host.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
@@ -23,6 +25,7 @@ from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, find_introduced, with_names
 from devfix.verification.objections.members import of_members
 from devfix.verification.objections.origins import of_origins
+from devfix.verification.objections.placed_parts import of_placed_parts
 from devfix.verification.objections.registered import of_modules, of_registered_on_host
 from devfix.verification.objections.replicas import of_replicas
 from devfix.verification.objections.saved import of_saved
@@ -46,7 +49,10 @@ CHECKS: tuple[Check, ...] = (
         of_written_arrays,
         of_saved,
         of_modules_in_turns,
+        of_placed_parts,
         of_host_tables,
+        of_rows_moved_in_parts,
+        of_loader_items,
         of_pinned_tables,
         of_documented_places,
         of_documented_results,

@@ -14,6 +14,7 @@ from devfix.verification.objections.introduced import Introduced, class_of
 
 _CONDITION = r"if|when|where|while|unless|whether"
 _MOTION = r"then|first|before|until|from|mov\w*|cop(?:y|ie)\w*|pin\w*|load\w*|transfer\w*"
+_MADE = r"(creat|allocat|initiali[sz]|construct|prepar|mov|copi|load|pinn|transferr|plac|stor)ed\b"
 # How a docstring says that something is meant to stay in host memory.
 _STAYS = re.compile(
     r"\b(stays?|kept|keeps?|lives?|remains?|held|holds)\b[^.;]{0,60}?"
@@ -23,6 +24,8 @@ _STAYS = re.compile(
     rf"|^((?!\b({_CONDITION})\b)[^.;:])*?"
     r"\b((is|are) (always |all )?on the (host|CPU)(?=,? (so that|because|since|as)\b)"
     r"|so (that )?[^.;:]{1,40} (is|are) on the (host|CPU)\b"
+    rf"|(is|are) (?!{_MADE})(\w+ed|drawn|read|written)\b"
+    r"(?![^.;:]*\b(then|first|before|until)\b)[^.;:]*? (on the (host|CPU)|in RAM)\.?$"
     r"|(on the (host|CPU)|in RAM)(?=,? (so that|because|to (save|spare|free|leave room))\b))"
     rf"|^((?!\b({_CONDITION}|{_MOTION})\b)[^.;:])*?\bin (host|main|CPU) memory\b"
     rf"(?![^.;:]*\b({_CONDITION}|{_MOTION})\b)"

@@ -7,6 +7,7 @@ that stays in host memory is asked with indices on the host, and what is looked 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from devfix.model import Failure
@@ -25,13 +26,14 @@ from devfix.verification.objections.introduced import Introduced, class_of
 from devfix.verification.objections.value_kinds import parameters
 
 MOVES = frozenset({"to", "cuda"})
+DTYPE = re.compile(r"dtype|float|half|int\d|long|bool|double|complex", re.IGNORECASE)  # no device: `x.to(torch.long)`
 
 
 def of_modules_in_turns(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
     """Yield code that moves layers of the module which is now moved whole to a GPU and back to the host."""
     if what.kind != "call" or what.name not in MOVES:
         return
-    made = _class_of(what, failure)
+    made = moved_class(what, failure)
     family = code.family(made) | code.ancestors(made) if made else frozenset[str]()
     parts = _attributes(family, code) if family else frozenset[str]()
     helpers = dict(_helpers(code)) if parts else {}
@@ -128,8 +130,11 @@ def of_host_tables(what: Introduced, failure: Failure, code: Code) -> Iterator[O
                 yield Objection(strength, f"{path}:{node.lineno}: `{shown}` takes `{name}` to be on the host")
 
 
-def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
-    """Yield the moves of a loop's items of some containers, where the loop does not keep what it has moved."""
+def _moved_items(loop: ast.For, containers: set[str], is_local: bool = False) -> Iterator[ast.Call]:
+    """Yield the moves of a loop's items of some containers, where the loop does not keep what it has moved.
+
+    What is assigned to a name counts as kept, unless the containers are local: `batch = batch.to(device)`.
+    """
     given, targets = [loop.iter], [loop.target]
     if isinstance(loop.iter, ast.Call):
         called = called_name(loop.iter)
@@ -141,12 +146,32 @@ def _moved_items(loop: ast.For, containers: set[str]) -> Iterator[ast.Call]:
         for number, target in enumerate(targets)
         if ast.unparse(given[min(number, len(given) - 1)]) in containers
     }
-    kept = {id(each.value) for each in ast.walk(loop) if isinstance(each, ast.Assign)}
+    given_names = (each for each in ast.walk(loop) if isinstance(each, ast.Assign))
+    kept = {id(each.value) for each in given_names if not (is_local and isinstance(each.targets[0], ast.Name))}
     for each in ast.walk(loop):
         if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute) or id(each) in kept:
             continue
         if each.func.attr in MOVES and ast.unparse(each.func.value) in names:
             yield each
+
+
+def of_rows_moved_in_parts(what: Introduced, failure: Failure, code: Code) -> Iterator[Objection]:
+    """Yield the move of a part of what is now on a device as a whole: `for x in data.split(2): x.to(device)`."""
+    tree = code.tree(what.path) if what.kind == "device" and what.function is None else None
+    function = as_function(tree) if tree is not None else what.function
+    if what.kind != "device" or function is None:
+        return
+    place = getattr(what.node, "lineno", 0), getattr(what.node, "col_offset", 0)
+    names = {
+        ast.unparse(node.targets[0])
+        for node in _of_body(function)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        if any(isinstance(each, ast.Call) and (each.lineno, each.col_offset) == place for each in ast.walk(node.value))
+    }
+    for node in _of_body(function) if names else ():
+        for item in _moved_items(node, names, is_local=True) if isinstance(node, ast.For) else ():
+            problem = f"{what.path}:{item.lineno}: `{ast.unparse(item)}` moves parts of what is on the host"
+            yield Objection("weak", problem)
 
 
 def _receiver(call: ast.Call) -> ast.expr:
@@ -187,7 +212,7 @@ def _is_on_host(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and _moved_to_host(ast.Expr(node)) is not None
 
 
-def _class_of(what: Introduced, failure: Failure) -> str:
+def moved_class(what: Introduced, failure: Failure) -> str:
     """Return the class of the object that an edit moves: of `Net(4).eval()`, or of a name; "" if it is not known."""
     moved = (
         what.node.func.value if isinstance(what.node, ast.Call) and isinstance(what.node.func, ast.Attribute) else None
