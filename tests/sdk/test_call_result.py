@@ -23,6 +23,20 @@ def test_a_call_is_moved_whole() -> None:
     assert results(code, "make(3)", "creation") == [code.replace("make(3)", "make(3).to(x.device)")]
 
 
+@pytest.mark.parametrize("made", ["torch.stack([make(r) for r in rows])", "torch.cat(tuple(make(r) for r in rows))"])
+def test_what_a_comprehension_makes_is_moved_once_if_it_is_gathered(made: str) -> None:
+    code = f"def f(x, rows):\n    mask = {made}\n    return x + mask\n"
+    each = code.replace("make(r)", "make(r).to(x.device)")
+    assert results(code, "make(r)") == [*([code.replace(made, f"{made}.to(x.device)")] * ("[" in made)), each]
+
+
+def test_what_a_failed_call_gathers_is_moved_one_by_one() -> None:
+    code = "def f(x, rows):\n    return torch.stack([make(r) for r in rows])\n"
+    diagnosis, source = meeting(code, "torch.stack([make(r) for r in rows])")
+    site = replace(use_site(diagnosis, kind="derived"), place=place(code, "make(r)"))
+    assert [after(each) for each in move_result(diagnosis, site, source)] == [code.replace("(r)", "(r).to(x.device)")]
+
+
 def test_what_stands_alone_is_not_moved() -> None:
     assert results("def f(x, mask):\n    mask.normal_()\n    return x + mask\n", "mask.normal_()") == []
 
@@ -199,7 +213,7 @@ def test_what_is_moved_already_is_not_moved_again() -> None:
     assert (
         after(move_at(file, scale, "d", [moved, bare])) == "y = self.mean.to(d) + self.scale.to(d) + self.mean.to(d)\n"
     )
-    assert after(move_at(file, moved, "e")) == "y = self.mean.to(e).to(d) + self.scale + self.mean\n"
+    assert move_at(file, moved, "e") is None
 
 
 def test_an_element_by_a_computed_key_is_read_where_it_is_written_so() -> None:

@@ -155,3 +155,32 @@ def test_what_a_list_of_dictionaries_holds_is_moved_first(imported: str, asked: 
 def test_a_dictionary_beside_a_list_of_dictionaries_is_moved_as_before() -> None:
     code = "def f(x):\n    batch = tokens(x)\n    return g(batch)\n"
     assert lines(code, "g(batch)", 'batch["a"]', 'batch[0]["a"]') == moves("batch", line=3)
+
+
+def test_what_else_a_dictionary_holds_is_kept() -> None:
+    code = "import torch\ndef f(x):\n    batch = tokens(x)\n    return g(**batch)\n"
+    diagnosis, source = meeting(code, "g(**batch)")
+    site = use_site(diagnosis, 'batch["a"]')
+    site = replace(site, scope=(*site.scope, ScopeVariable("batch", "container", "", "dict")))
+    whole, each = [after(found) for found in move_container(diagnosis, site, source)]
+    moved = "{key: value.to(x.device) if isinstance(value, torch.Tensor) else value for key, value in batch.items()}"
+    assert each == code.replace("    return", f"    batch = {moved}\n    return")
+    assert whole == code.replace("    return", "    batch = batch.to(x.device)\n    return")
+
+
+@pytest.mark.parametrize(
+    ("given", "over", "held", "is_moved"),
+    [
+        ("g(a) for a in rows", "rows", (), True),
+        ("g(a, b) for a, b in zip(parts, rows)", "rows", ("rows[0]",), True),
+        ("g(a, b) for a, b in zip(parts, rows)", "parts", ("rows[0]",), False),
+    ],
+)
+def test_what_a_sum_adds_is_moved_to_where_the_first_comes_from(
+    given: str, over: str, held: tuple[str, ...], is_moved: bool
+) -> None:
+    code = f"def f(rows, parts):\n    return sum({given})\n"
+    diagnosis, source = meeting(code, f"sum({given})", scope=[tensor(each, "cuda:0") for each in held])
+    found = [after(each) for each in move_list(diagnosis, use_site(diagnosis), source)]
+    made = given.partition(" for")[0]
+    assert (code.replace(made, f"{made}.to({over}[0].device)", 1) in found) is is_moved

@@ -8,8 +8,8 @@ from mismatch_factory import after, meeting, use_site
 from devfix.sdk.fixes.moves import move_argument
 
 
-def moved(code: str, failing: str, name: str = "mask", function: str = "f") -> list[str]:
-    diagnosis, source = meeting(code, failing, name, function=function)
+def moved(code: str, failing: str, name: str = "mask", function: str = "f", **met: str) -> list[str]:
+    diagnosis, source = meeting(code, failing, name, function=function, **met)  # type: ignore[arg-type]
     return [after(each) for each in move_argument(diagnosis, use_site(diagnosis, name), source)]
 
 
@@ -19,6 +19,15 @@ def test_a_property_that_computes_the_operand_is_moved_where_it_is_read(decorato
     code = f"class A:\n{kept}\n    def f(self, x):\n        return add(x, self.bias)\n"
     found = moved(code, "add(x, self.bias)", "self._bias", function="A.f")
     assert found == ([code.replace("self.bias)", "self.bias.to(x.device))")] if is_moved else [])
+
+
+@pytest.mark.parametrize(
+    ("argument", "side"), [("self", "left"), ("mat2", "right"), ("vec", "right"), ("tensor", "right")]
+)
+def test_a_side_of_a_product_is_moved_by_the_name_that_its_operator_has(argument: str, side: str) -> None:
+    code = "class A:\n    def f(self, x):\n        return left(x) @ right(x)\n"
+    found = moved(code, "left(x) @ right(x)", "self._kept", function="A.f", op="aten::mm", argument=argument)
+    assert found == [code.replace(f"{side}(x)", f"{side}(x).to(x.device)")]
 
 
 def test_an_attribute_by_another_name_is_the_side_that_failed() -> None:

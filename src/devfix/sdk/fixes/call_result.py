@@ -24,6 +24,7 @@ from devfix.source.queries.reading import assignments, is_read, method_call_on
 from devfix.source.queries.repository import Definition, Repository
 
 LONG = 72  # of a commit message's first line; a longer call is abbreviated to its function's name
+RIGHT = ("other", "mat2", "vec", "tensor", "tensor2")  # how operators name the right side of `a * b` and of `a @ b`
 KEY = re.compile(r"""\[(["'])([^\W\d]\w*)\1\]""")
 
 
@@ -129,23 +130,23 @@ def move_at(
 ) -> Change | None:
     """Return a change that moves an expression and some others; for `nn.Parameter(…)` its argument.
 
-    What is moved there already stays as it is: `x.to(y.device)` never becomes `x.to(y.device).to(y.device)`.
+    What is moved already stays as it is: `x.to(y.device)` never becomes `x.to(z.device).to(y.device)`.
     """
     if isinstance(node, cst.Call) and last_name(node.func) == "Parameter" and node.args:
         node = node.args[0].value  # a moved Parameter would no longer be a leaf that an optimizer can take
     text = " ".join(file.code(node).split())
     if len(text) > LONG and isinstance(node, cst.Call):
         text = f"{' '.join(file.code(node.func).split())}(…)"
-    if _is_moved_to(file, node, anchor):
+    if _is_moved(file, node):
         return None
-    nodes = [node, *(each for each in others if not _is_moved_to(file, each, anchor))]
+    nodes = [node, *(each for each in others if not _is_moved(file, each))]
     return change(file, file.replace(moves_of(file, nodes, anchor)), f"Move `{text}` to `{anchor}`")
 
 
-def _is_moved_to(file: File, node: cst.BaseExpression, anchor: str) -> bool:
-    """Return whether an expression is the receiver of a move to that device."""
+def _is_moved(file: File, node: cst.BaseExpression) -> bool:
+    """Return whether an expression is the receiver of a move to a device."""
     call = method_call_on(file, node)
-    return is_move(call) and device_text(call) == anchor
+    return is_move(call) and bool(device_text(call))
 
 
 def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CSTNode, source: Sources) -> list[str]:
@@ -161,7 +162,7 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
     operand = blamed_operand(diagnosis)
     found: list[cst.BaseExpression] = []
     if isinstance(root, cst.BinaryOperation):
-        found = [{"self": root.left, "other": root.right}.get(operand.argument, root)]
+        found = [root.left if operand.argument == "self" else root.right if operand.argument in RIGHT else root]
     elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
         found = [{"self": root.left, "other": root.comparisons[0].comparator}.get(operand.argument, root)]
     elif isinstance(root, cst.Subscript) and operand.argument == "self" and isinstance(root.value, cst.Attribute):

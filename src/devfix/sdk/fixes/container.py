@@ -46,11 +46,12 @@ def move_container(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iter
         function = file.function_of(root)
         if function is not None and name in parameters(function):  # the caller knows what else it holds
             continue
+        is_mixed = any(each.expression == name and each.kind == "container" for each in site.scope)
         for anchor in device_expressions(diagnosis, site, file):
             statement = outside_loops(file, root, name, anchor)
             if statement is None:
                 continue
-            for line in _listed_lines(site, file, name, anchor) or _lines(file, name, anchor):
+            for line in _listed_lines(site, file, name, anchor) or _lines(file, name, anchor, is_mixed):
                 found = change(file, insert_before(file, statement, [line]), f"Move `{name}` to `{anchor}`")
                 if found:
                     yield found
@@ -119,9 +120,9 @@ def _moved_value(file: File, anchor: str, is_mixed: bool) -> str:
     return f"value.to({anchor})" + (f" if {asked} else value" if is_mixed else "")
 
 
-def _lines(file: File, name: str, anchor: str) -> list[str]:
+def _lines(file: File, name: str, anchor: str, is_mixed: bool) -> list[str]:
     """Return the move as a comprehension, and as the method that batches of tokenizers have; the likelier one first."""
-    each = f"{name} = {{key: value.to({anchor}) for key, value in {name}.items()}}"
+    each = f"{name} = {{key: {_moved_value(file, anchor, is_mixed)} for key, value in {name}.items()}}"
     whole = f"{name} = {name}.to({anchor})"
     plain = any(isinstance(made.value, cst.Dict | cst.DictComp) for made in assignments(file, name))
     return [each, whole] if plain else [whole, each]
@@ -141,7 +142,8 @@ def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[
     if file is None or not isinstance(root, cst.Call) or not root.args:
         return
     whole = root.args[0].value
-    if isinstance(whole, cst.ListComp | cst.GeneratorExp) and last_name(root.func) in GATHERERS:
+    is_sum = isinstance(root.func, cst.Name) and root.func.value == "sum"
+    if isinstance(whole, cst.ListComp | cst.GeneratorExp) and (is_sum or last_name(root.func) in GATHERERS):
         yield from _move_each(diagnosis, site, file, whole)
     name = file.code(whole)
     is_listed = name.isidentifier() and any(text.startswith(f"{name}[") for text in site.expressions)
@@ -161,6 +163,21 @@ def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[
                 yield found
 
 
+def gathering_call(diagnosis: Diagnosis, file: File, call: cst.BaseExpression) -> cst.Call | None:
+    """Return the call that gathers what a comprehension makes by a call, to move it once; None if that call failed.
+
+    >>> gathering_call(diagnosis, source.file(failure.at), expression("f(x)"))
+    """
+    made = file.parent(call)
+    given = file.parent(made) if isinstance(made, cst.ListComp | cst.GeneratorExp) and made.elt is call else None
+    around = file.parent(given) if isinstance(given, cst.Arg) else None
+    if not isinstance(around, cst.Call) or last_name(around.func) not in GATHERERS:
+        return None
+    at = diagnosis.failure.at
+    failed = file.root_at(at) if at is not None and at.path == file.path else None
+    return None if failed is around else around
+
+
 def _move_each(
     diagnosis: Diagnosis, site: FixSite, file: File, whole: cst.ListComp | cst.GeneratorExp
 ) -> Iterator[Change]:
@@ -169,7 +186,15 @@ def _move_each(
     known = device_expressions(diagnosis, site, file)
     anchors = [each for each in known if not own & {each.partition(".")[0], each.partition("[")[0]}]
     over = whole.for_in.iter
-    first = [f"{file.code(over)}[0].device"] if isinstance(over, cst.Name | cst.Attribute) else []
+    listed = (
+        [each.value for each in over.args] if isinstance(over, cst.Call) and last_name(over.func) == "zip" else [over]
+    )
+    held = {each.expression for each in site.scope if each.kind == "tensor"}
+    first = [
+        f"{file.code(each)}[0].device"
+        for each in listed
+        if isinstance(each, cst.Name | cst.Attribute) and (each is over or f"{file.code(each)}[0]" in held)
+    ]
     text = file.code(whole.elt)
     for anchor in dict.fromkeys((*anchors, *first)):
         module = file.replace({whole.elt: move_to(whole.elt, anchor)})

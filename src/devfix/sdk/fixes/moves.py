@@ -10,7 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis, Event, Failure, Operand, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.call_result import called_operand, is_written_on, move_at, occurrences
-from devfix.sdk.fixes.container import move_returned_values
+from devfix.sdk.fixes.container import gathering_call, move_returned_values
 from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.factories import FACTORIES
 from devfix.sdk.fixes.moved_once import assign_locally, keep_before_branches, move_at_entry
@@ -233,7 +233,7 @@ def move_result(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterato
     for each in fix_sites(diagnosis) if running is not None else ():
         if each.frame == running:
             yield from move_at_entry(diagnosis, each, source)
-    both = conditional_of_alike(file, calls[0])
+    both = conditional_of_alike(file, calls[0]) or gathering_call(diagnosis, file, calls[0])
     for anchor in device_expressions(diagnosis, site, file):
         before = _move_receiver(file, calls[0], anchor) if site.kind == "derived" else None
         whole = move_at(file, both, anchor) if both is not None else None
