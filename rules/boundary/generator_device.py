@@ -20,6 +20,7 @@ from devfix.sdk import (
     device_text,
     expression,
     is_bound,
+    is_for_host,
     is_local,
     last_name,
     match,
@@ -160,6 +161,9 @@ def _move_weights(site: CallSite, generator: cst.BaseExpression) -> Changes:
     own = f"{site.file.code(generator)}.device"
     is_named = isinstance(given.value, cst.Name | cst.Attribute)
     drawn = site.node.with_deep_changes(given, value=move_to(given.value, own))
+    if is_for_host(site.file, site.node):  # `torch.multinomial(weights, 4, generator=g).tolist()`
+        yield from site.change_to(drawn, f"Draw on the generator's device, `{own}`")
+        return
     for text in [f"{site.file.code(given.value)}.device"] if is_named else site.device_expressions():
         yield from site.change_to(
             move_to(drawn, text), f"Draw on the generator's device, `{own}`, and move to `{text}`"

@@ -46,6 +46,7 @@ from devfix.sdk.rules.rule import CallRule, FailureRule, OperandRule, Rule, fill
 from devfix.sdk.rules.rule_context import Context
 from devfix.sdk.rules.site import CallSite, Site
 from devfix.sdk.trace.derived import StoredAttribute, derived_in_frame
+from devfix.sdk.trace.flows import is_for_host
 from devfix.sdk.trace.history import is_created_where_used, last_data_event, loop_event, preserves_data
 from devfix.sdk.trace.holders import attribute_of, classes_called, classes_holding, dominating, owned_places
 from devfix.sdk.trace.loop_values import is_loop_variable
@@ -198,6 +199,7 @@ __all__ = [
     "is_bound",
     "is_created_where_used",
     "is_drawn",
+    "is_for_host",
     "is_in_constructor",
     "is_indexed_beside",
     "is_local",

@@ -28,6 +28,7 @@ from devfix.sdk import (
     Rule,
     Site,
     fill_message,
+    is_indexed_beside,
 )
 
 
@@ -44,6 +45,7 @@ def holds(when: When, ctx: Context) -> bool:
         and when.moved in (None, bool(operand.transfers))
         and when.in_module in (None, operand.owner is not None)
         and (when.in_reach is None or when.in_reach == ctx.is_in_reach)
+        and when.indexed_beside in (None, is_indexed_beside(ctx.failure, operand))
     )
 
 

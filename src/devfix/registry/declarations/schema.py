@@ -58,7 +58,8 @@ class When(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
 
     `kinds` and `ops` are those of its creation by owned code, `argument` the failing operator's name for it, `device` a
     prefix of its device. `moved`: it has transfers; `in_module`: a module holds it; `in_reach`: what created it still
-    runs, or had something on the right device in scope.
+    runs, or had something on the right device in scope; `indexed_beside`: the failing operator writes into parts of it
+    by an index that is where it is.
     """
 
     kinds: EventKind | tuple[EventKind, ...] = ()
@@ -68,6 +69,7 @@ class When(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     moved: bool | None = None
     in_module: bool | None = None
     in_reach: bool | None = None
+    indexed_beside: bool | None = None
 
 
 class Fix(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):

@@ -40,12 +40,14 @@ def misplaced_operands(failure: Failure) -> Iterator[tuple[int, Operand, Operand
     were, the data and the parameters come last, after masks, weights and indices. A 0-dim tensor on the host is legal
     in most operators, so it comes after one with dimensions; the index in `x[index]` may always be there, unless it
     alone is on another device, which a strict run of a lifted test reports. What is where a module was moved is right
-    if the module's own tensor was replaced since (`module_device`).
+    if the module's own tensor was replaced since (`module_device`). State of a plain object of which an index beside it
+    selects what is written is right too.
     """
     beside = [each for each in failure.operands if not _is_host_index(failure, each)]
     is_index_alone = len({each.device for each in beside}) == 1
     replaced = [each for each in failure.operands if module_device(failure, each)]
     right = {module_device(failure, each) for each in replaced}
+    right |= {each.device for each in failure.operands if _is_state_by_index(failure, each)}
     pairs = [
         (index, operand, other)
         for index, operand in enumerate(failure.operands)
@@ -195,13 +197,20 @@ def _other(failure: Failure, operand: Operand) -> Operand | None:
 
 
 def is_indexed_beside(failure: Failure, operand: Operand) -> bool:
-    """Return whether the failing operator writes rows of an operand by an index that is on the operand's device.
+    """Return whether the failing operator writes parts of an operand by an index that is on the operand's device.
 
     >>> is_indexed_beside(failure, failure.operands[0])
     False
     """
-    indices = (each for each in failure.operands if each.argument.startswith("indices") and each.shape)
+    named = (each for each in failure.operands if each.argument == "index" or each.argument.startswith("indices"))
+    indices = (each for each in named if each.shape)
     return failure.writes_to(operand) and any(each.device == operand.device for each in indices)
+
+
+def _is_state_by_index(failure: Failure, operand: Operand) -> bool:
+    """Return whether an operand is an attribute of a plain object, written at an index beside it."""
+    is_kept = operand.owner is None and any(each.expression.startswith("self.") for each in operand.names)
+    return is_kept and "index_put" not in failure.op and is_indexed_beside(failure, operand)
 
 
 def creation_location(operand: Operand) -> SourceLocation | None:
