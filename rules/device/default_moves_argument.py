@@ -1,20 +1,25 @@
-"""A function moves a tensor that it is given to the default of its own device parameter, wherever the tensor was."""
+"""A function puts what it makes of a tensor on the default of its own device parameter, wherever the tensor was."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from devfix.sdk import (
+    CallSite,
     Changes,
     Confidence,
     Context,
     EvidenceRule,
     File,
     Safety,
+    binding_at,
     code,
     device_argument,
     device_literal,
     is_bound,
+    last_placement,
+    match,
     parameter_nodes,
     parameters,
     rewrite,
@@ -23,7 +28,7 @@ from devfix.sdk import (
 
 @dataclass(frozen=True)
 class Moved:
-    """The function, its device parameter with the default, and the parameter that is moved there."""
+    """The function, its device parameter with the default, and the parameter whose tensor was elsewhere."""
 
     file: File
     function: cst.FunctionDef
@@ -44,24 +49,23 @@ class DefaultMovesArgument(EvidenceRule[Moved]):
     confidence = Confidence.REMOTE
 
     def search(self, ctx: Context) -> Moved | None:
-        """Return what moved the operand last, if a default of the function around the move named the device."""
-        site = ctx.call_at(ctx.operand.transfers[-1].owned_place) if ctx.operand.transfers else None
+        """Return what placed the operand, if a default of the function around it named the device."""
+        placed = last_placement(ctx.operand)
+        site = ctx.call_at(placed.owned_place) if placed is not None else None
         if site is None or site.function is None or not is_bound(site.file, site.function, "torch"):
             return None
-        moved, device = site.match("$X.to($$$)", "$X.cuda($$$)", "$_.$_($X, $$$)"), device_argument(site.node)
-        tensor = code(moved["X"]) if moved is not None else ""
+        device = device_argument(site.node)
         named = {each.value for each in site.file.within(device.value, cst.Name)} if device is not None else set()
-        if tensor in named or tensor not in parameters(site.function):
-            return None
         for each in parameter_nodes(site.function):
             if each.name.value in named and each.default and device_literal(site.file, each.default, ctx.sources):
-                return Moved(site.file, site.function, each, each.default, tensor)
+                for tensor in _find_tensors(ctx, site, each.name.value):
+                    return Moved(site.file, site.function, each, each.default, tensor)
         return None
 
     def describe(self, ctx: Context, found: Moved) -> str:
-        """Report the default by which an argument left its device."""
+        """Report the default by which what is made of an argument left its device."""
         return (
-            f"{ctx.name} was moved to {ctx.operand.device} by `{found.name}={code(found.default)}`, the default of"
+            f"{ctx.name} was put on {ctx.operand.device} by `{found.name}={code(found.default)}`, the default of"
             f" `{found.function.name.value}`, wherever `{found.tensor}` is."
         )
 
@@ -75,6 +79,35 @@ class DefaultMovesArgument(EvidenceRule[Moved]):
             edits = {found.device: found.device.with_changes(default=cst.Name("None")), found.function.body: body}
             title = f"Take the device of `{found.tensor}` where no `{name}` is given"
             yield from rewrite(found.file, edits, title, Safety.LIKELY)
+
+
+def _find_tensors(ctx: Context, site: CallSite, device: str) -> Iterator[str]:
+    """Yield the parameter that was moved; of what was created, those that the function moves, then what was elsewhere.
+
+    What is moved may be known by its old name no more, and be written into what the function has created.
+    """
+    given = [each for each in parameters(site.function) if each not in (device, "self", "cls")] if site.function else []
+    if ctx.operand.transfers:
+        moved = site.match("$X.to($$$)", "$X.cuda($$$)", "$_.$_($X, $$$)")
+        yield from (name for name in given if moved is not None and code(moved["X"]) == name)
+        return
+    for call in site.file.own_nodes(site.function, cst.Call) if site.function is not None else ():
+        place = device_argument(call)
+        names = {each.value for each in site.file.within(place.value, cst.Name)} if place is not None else set()
+        yield from (name for name in given if device in names and _find_moved(call) == name)
+    for name in given:
+        bound = binding_at(ctx.failure, site.place, name)
+        if bound is not None and bound.kind == "tensor" and bound.device == ctx.peer.device:
+            yield name
+
+
+def _find_moved(call: cst.Call) -> str:
+    """Return what a call moves, before the conversions between: `R` in `R.to(dtype).to(device)`."""
+    moved = match(call, "$X.to($$$)", "$X.cuda($$$)")
+    node = moved["X"] if moved is not None else None
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        node = node.func.value
+    return code(node) if node is not None else ""
 
 
 def _begin_with(line: str, body: cst.IndentedBlock, has_docstring: bool) -> cst.IndentedBlock:
