@@ -259,6 +259,20 @@ def test_changes_begin_where_it_was_decided() -> None:
     assert list(change_device_sources(diagnosis, [])) == []
 
 
+def test_one_of_two_parameters_is_not_replaced_by_the_other() -> None:
+    """A caller that passes two devices means both of them."""
+    moved = "self.to(one)"
+    code = f"x = None\ndef f(self, x, one, other):\n    {moved}\n    self.last.to(other)\n"
+    scope = (ScopeVariable("other", "device", "cuda:0"), X)
+    diagnosis, every = diagnose_calls({"main.py": code}, ("main.py", "f", moved), scope=scope)
+    assert [each.title for each in change_device_sources(diagnosis, every)] == [
+        "Name the device `x.device` in `self.to`"
+    ]
+    own = code.replace("x, one, other", "x, other").replace("    self.to", "    one = 'cpu'\n    self.to")
+    diagnosis, every = diagnose_calls({"main.py": own}, ("main.py", "f", moved), scope=scope)
+    assert "Name the device `other` in `self.to`" in [each.title for each in change_device_sources(diagnosis, every)]
+
+
 def test_where_a_default_decided_it_the_innermost_comes_first() -> None:
     code = f"x = None\n{MAKE}def f(x, device=None):\n    make(3, device)\n"
     calls = (("main.py", "make", ZEROS), ("main.py", "f", "make(3, device)"))

@@ -100,9 +100,16 @@ def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], r
         found = found[::-1]
     for number, each in enumerate(found):
         for anchor in device_expressions(diagnosis, each.site, each.file, limit=1 if number else 3):
-            made = replace_device_name(each, anchor)
+            made = replace_device_name(each, anchor) if not _is_other_parameter(each, anchor) else None
             if made:
                 yield replace(made, reason=reason)
+
+
+def _is_other_parameter(found: DeviceSource, anchor: str) -> bool:
+    """Return whether a device and the one that is named are both parameters: who passes two means both of them."""
+    function = found.file.function_of(found.call)
+    given = parameters(function) if function is not None else []
+    return isinstance(found.named, cst.Name) and found.named.value in given and anchor in given
 
 
 def replace_device_name(found: DeviceSource, device: str) -> Change | None:
