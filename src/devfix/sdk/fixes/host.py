@@ -12,6 +12,8 @@ from devfix.sdk.fixes.call_result import occurrences
 from devfix.sdk.trace.operands import blamed_operand, names_in
 from devfix.source import File, Sources, normalize
 from devfix.source.edits.expressions import expression, move_to
+from devfix.source.queries.bound_names import is_bound
+from devfix.source.queries.optional import is_told_apart, may_be_no_tensor
 
 HOST = '"cpu"'
 
@@ -19,7 +21,7 @@ HOST = '"cpu"'
 def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Yield changes that copy the blamed tensor to the host where the deepest owned frame passes it on.
 
-    Of a list of tensors, each is copied. A tensor without a name is copied after the expression that creates it.
+    Of a list of tensors, each is copied; what may be no tensor is asked. A tensor without a name is copied after the expression that creates it.
 
     >>> [each.title for each in host_copies(diagnosis, source)]
     ['Copy `positions` to the host where it is passed on']
@@ -45,7 +47,7 @@ def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     # A tensor without a name here is the result of one of the calls, not another argument.
     called = [value for value in given if isinstance(_element(value), cst.Call)]
     for node in dict.fromkeys((*nodes, *lists, *around)) or called:
-        copied = _each(file, node) if node in lists else move_to(_element(node), HOST)
+        copied = _each(file, node) if node in lists else _copy(file, _element(node))
         module = file.replace({_element(node): copied})
         text = " ".join(file.code(node).split())
         found = change(file, module, f"Copy `{text}` to the host where it is passed on")
@@ -60,6 +62,15 @@ def _element(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _each(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
     return expression(f"[each.cpu() for each in {file.code(node)}]")
+
+
+def _copy(file: File, node: cst.BaseExpression) -> cst.BaseExpression:
+    """Return the copy of a tensor; of a parameter that may also be a list or an array, only where it is a tensor."""
+    name = node.value if isinstance(node, cst.Name) else ""
+    may_be_other = bool(name) and (may_be_no_tensor(file, node, name) or is_told_apart(file, node, name))
+    if may_be_other and isinstance(file.parent(node), cst.Arg) and is_bound(file, node, "torch"):
+        return expression(f"{name}.cpu() if torch.is_tensor({name}) else {name}")
+    return move_to(node, HOST)
 
 
 def _is_computed_in(diagnosis: Diagnosis, file: File, value: cst.BaseExpression, names: set[str]) -> bool:
