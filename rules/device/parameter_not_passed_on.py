@@ -13,6 +13,7 @@ from devfix.sdk import (
     fill_message,
     last_placement,
     pass_device_to_creator,
+    tell_device,
 )
 
 
@@ -23,7 +24,7 @@ class ParameterNotPassedOn(DeviceSourceRule):
         """Report a tensor that one function placed for another, or could not place without a GPU."""
         if ctx.failure.kind == "no-device" and len(ctx.failure.owned_frames) > 1 and ctx.failure.at is not None:
             return ctx.report(fill_message("{failed_at} uses a GPU, and there is none.", ctx), device="cpu")
-        return super().diagnose(ctx) or next(_report_defaults(ctx), None)
+        return super().diagnose(ctx) or next(_report_defaults(ctx), None) or next(_report_untold(ctx), None)
 
     def matches(self, ctx: Context, place: SourceLocation) -> bool:
         """Require that several owned functions took part in placing it."""
@@ -33,6 +34,7 @@ class ParameterNotPassedOn(DeviceSourceRule):
     def propose(self, ctx: Context) -> Changes:
         """Pass a parameter that is left at its default, else a keyword to a function that passes on what it gets."""
         yield from super().propose(ctx)
+        yield from tell_device(ctx.diagnosis, ctx.sources) if ctx.failure.operands else ()
         for site in ctx.creation_sites() if ctx.failure.operands else ():
             if site.function is not None and site.function.params.star_kwarg is not None:
                 yield from pass_device_to_creator(ctx, site)
@@ -54,3 +56,11 @@ def _report_defaults(ctx: Context) -> Iterator[Finding]:
             if found and found[0].parameter:
                 said = f"{each.name} was put on {each.operand.device} in {place.shown}"
                 yield each.report(f"{said}, by the default of `{found[0].parameter}`.", Confidence.INDIRECT)
+
+
+def _report_untold(ctx: Context) -> Iterator[Finding]:
+    """Yield a finding for each operand that was created in a function that can be told a device, and was told none."""
+    for each in ctx.suspects():
+        place = each.creation.owned_place if each.creation is not None else None
+        if place is not None and not each.operand.transfers and any(tell_device(each.diagnosis, each.sources)):
+            yield each.report(f"{each.name} was created in {place.shown}, for a caller that names no device.")

@@ -34,6 +34,8 @@ from devfix.sdk.fixes.registration import (
     parameter_container,
     takes_modules,
 )
+from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
+from devfix.sdk.fixes.told_devices import tell_device
 from devfix.sdk.rules.families import (
     CreationRule,
     DeviceSourceRule,
@@ -260,6 +262,7 @@ __all__ = [
     "scope_of",
     "set_by_name",
     "takes_modules",
+    "tell_device",
     "warning",
     "with_constant",
     "with_import",

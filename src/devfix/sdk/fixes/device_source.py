@@ -124,7 +124,7 @@ def replace_device_name(found: DeviceSource, device: str) -> Change | None:
     if found.named is not None and file.code(found.named) == device:
         return None
     if found.parameter:
-        module = file.replace({call: add_keyword(call, found.parameter, device) for call in _similar_calls(found)})
+        module = file.replace({call: add_keyword(call, found.parameter, device) for call in similar_calls(found)})
         return change(file, module, f"Pass `{device}` on to `{text}`")
     nodes: dict[cst.CSTNode, cst.CSTNode] = {found.call: replace_device(found.call, device)}
     if found.named is not None and last_name(found.call.func) != "cuda":
@@ -142,7 +142,7 @@ def is_passed_in(file: File, function: cst.FunctionDef, name: str) -> bool:
     return name in parameters(function) and not assignments(file, name, function.body)
 
 
-def _similar_calls(found: DeviceSource) -> list[cst.Call]:
+def similar_calls(found: DeviceSource) -> list[cst.Call]:
     """Return the call, and the other calls of the same callee in its function that pass the device likewise."""
     file, call = found.file, found.call
     return [
@@ -160,7 +160,7 @@ def _similar_calls(found: DeviceSource) -> list[cst.Call]:
 def _similar_arguments(found: DeviceSource, named: cst.BaseExpression) -> list[cst.BaseExpression]:
     """Return the argument that names the device, and the equal arguments of similar calls."""
     number = [each.value for each in found.call.args].index(named)
-    given = [call.args[number].value for call in _similar_calls(found)]
+    given = [call.args[number].value for call in similar_calls(found)]
     return [each for each in given if found.file.code(each) == found.file.code(named)]
 
 

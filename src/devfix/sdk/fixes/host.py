@@ -21,7 +21,8 @@ HOST = '"cpu"'
 def host_copies(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
     """Yield changes that copy the blamed tensor to the host where the deepest owned frame passes it on.
 
-    Of a list of tensors, each is copied; what may be no tensor is asked. A tensor without a name is copied after the expression that creates it.
+    Of a list of tensors, each is copied; what may be no tensor is asked. A tensor without a name is copied after the
+    expression that creates it.
 
     >>> [each.title for each in host_copies(diagnosis, source)]
     ['Copy `positions` to the host where it is passed on']
