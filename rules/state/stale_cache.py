@@ -44,6 +44,14 @@ class StaleCache(OperandRule):
     supersedes = ("state/tensor-not-buffer",)  # what is computed again for each input is not state of the module
     reports_intentional = True
 
+    def suspects(self, ctx: Context) -> Iterator[Context]:
+        """Add what is kept on a GPU by a module that has since gone, as a whole, where the other operand is."""
+        yield from ctx.suspects()
+        for each in map(ctx.view, range(len(ctx.failure.operands))):
+            kept = (stored.module for stored in each.stored_attributes())
+            if any(it is not None and it.device == each.peer.device != each.operand.device for it in kept):
+                yield each
+
     def explain(self, ctx: Context) -> str:
         """Report an attribute that a method other than the constructor computed, on another device than it is used."""
         name, place = _find_cached(ctx)
@@ -150,14 +158,11 @@ def _with_device(key: cst.BaseExpression, device: str) -> cst.Tuple:
 def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """Return the attribute or global that stores the operand (or its source), and where a function computed it."""
     for each in ctx.stored_attributes():
-        places = each.places
-        for place in places if places and places[0].owned else ():
+        first = [place for place in each.places[:1] if place.owned]
+        places = [place for place in each.places if first and _is_assigned(ctx, place, f"self.{each.attribute}")]
+        for place in (*places, *first):  # a helper may have computed what its caller keeps
             owner, _, name = place.function.rpartition(".")
-            if (
-                owner
-                and name != "__init__"
-                and (place == places[0] or _is_assigned(ctx, place, f"self.{each.attribute}"))
-            ):
+            if owner and name != "__init__":
                 return f"{each.whole}.{each.attribute}", place
     for place in ctx.operand.history[0].places[:1] if ctx.operand.history else ():
         function = ctx.definition_at(place) if place.owned else None
@@ -216,6 +221,9 @@ def _is_string(ctx: Context, place: SourceLocation, given: str) -> bool:
 
 
 def _find_given(kept: GuardedCache) -> str:
-    """Return the device that is passed to the factories that compute a value; "" if there is none."""
+    """Return the device that is passed to what computes a value, by its keyword or as `x.device`; else ""."""
     calls = kept.file.within(kept.body, cst.Call)
-    return next((code(given.value) for call in calls if (given := argument(call, "device")) is not None), "")
+    named = [code(given.value) for call in calls if (given := argument(call, "device")) is not None]
+    assigned = [each.value for each in assignments(kept.file, kept.name, kept.body) if isinstance(each.value, cst.Call)]
+    plain = [code(each.value) for call in assigned for each in call.args if each.keyword is None]
+    return next((each for each in (*named, *plain) if each in named or each.endswith(".device")), "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from devfix.source import File
-from devfix.source.queries.reading import assignments, parameters
+from devfix.source.queries.reading import assigned_values, assignments, parameters
 from devfix.source.queries.writes import is_written
 
 
@@ -58,7 +58,8 @@ def guarded_cache(
 ) -> GuardedCache | None:
     """Return what a function keeps in a name by an assignment; None if no test guards it.
 
-    The test is that of the `if` around the assignment, or of one before it that returns what is kept.
+    The test is that of the `if` around the assignment, or of one before it that returns what is kept. It asks for what
+    is kept, or whether what it was computed for has changed: `if n != self.n: self.n, self.table = n, g(n)`.
 
     >>> text = b"def f(x):\\n    global t\\n    if t is not None:\\n        return t\\n    t = g(x)\\n    return t\\n"
     >>> file = File("m.py", text)
@@ -69,7 +70,7 @@ def guarded_cache(
     """
     around = next((each for each in file.ancestors(assigned) if isinstance(each, cst.If)), None)
     if around is not None:
-        is_guard = _asks_for(file, around.test, name)
+        is_guard = _asks_for(file, around.test, name) or _asks_for_key(file, around)
         return GuardedCache(file, name, around.test, around.body, returns=False) if is_guard else None
     for each in file.within(function, cst.If):
         is_before = file.line_of(each) < file.line_of(assigned) and each.orelse is None
@@ -83,6 +84,18 @@ def _asks_for(file: File, test: cst.BaseExpression, name: str) -> bool:
     holder, _, attribute = name.rpartition(".")
     asks = [name, *(f"hasattr({holder}, {quote}{attribute}{quote})" for quote in "'\"" if holder)]
     return any(file.find(test, each) for each in asks)
+
+
+def _asks_for_key(file: File, guard: cst.If) -> bool:
+    """Return whether a test compares something with an attribute that the code below it then sets to that."""
+    for each in file.within(guard.test, cst.Comparison):
+        sides = [file.code(each.left), *(file.code(other.comparator) for other in each.comparisons)]
+        is_unequal = len(sides) == 2 and isinstance(each.comparisons[0].operator, cst.NotEqual | cst.IsNot)
+        for kept, given in (sides, sides[::-1]) if is_unequal else ():
+            values = assigned_values(file, kept, guard.body) if "." in kept else []
+            if any(file.code(value) == given for value in values):
+                return True
+    return False
 
 
 def _returns_kept(file: File, body: cst.BaseSuite, name: str) -> bool:
