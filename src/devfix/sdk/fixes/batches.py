@@ -113,7 +113,7 @@ def _move_elements(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
     function = file.function_of(root)
     if len(tensors) < 2 or len(tensors) < len(elements) or not _are_on(tensors, blamed_operand(diagnosis).device):
         return
-    if function is not None and whole in parameters(function):  # the caller knows what else it holds
+    if _is_given(file, function, root, whole):  # the caller knows what else it holds
         return
     scope = file.class_of(root) if whole.startswith("self.") else function
     reads = [each for each in file.find(scope or file.module, whole) if is_read(file, each)]
@@ -139,6 +139,18 @@ def _move_elements(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
             found = change(file, module, f"Move what `{whole}` holds to `{anchor}`", Safety.LIKELY)
         if found:
             yield replace(found, joint=True)
+
+
+def _is_given(file: File, function: cst.FunctionDef | None, node: cst.CSTNode, whole: str) -> bool:
+    """Return whether a container is a parameter, or an attribute that a constructor sets to one of its own."""
+    if function is not None and whole in parameters(function):
+        return True
+    holder = file.class_of(node) if whole.startswith("self.") else None
+    for made in file.within(holder, cst.FunctionDef) if holder is not None else ():
+        given = assigned_values(file, whole, made) if made.name.value == "__init__" else []
+        if any(isinstance(each, cst.Name) and each.value in parameters(made) for each in given):
+            return True
+    return False
 
 
 def _may_be_registered(file: File, whole: str, scope: cst.CSTNode | None) -> bool:
