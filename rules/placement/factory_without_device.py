@@ -68,13 +68,15 @@ class FactoryWithoutDevice(CreationRule):
     def rate(self, ctx: Context) -> Confidence:
         """Return the best confidence if the constructor had the device in scope; what is trained counts as near.
 
-        So does what a function creates that was given the device, and ignores it, and what several callers get from one
-        that could be given it: each of them would move it.
+        So does what a function creates that was given the device, and ignores it, or that a constructor calls which was
+        given it, and what several callers get from one that could be given it: each of them would move it.
         """
         if ctx.is_held:
             return Confidence.DIRECT
         sites = list(ctx.creation_sites())
         if any(site.device_parameter(ctx.target_device) or _is_of_several(ctx, site) for site in sites):
+            return self.confidence
+        if _is_for_constructor(ctx):
             return self.confidence
         return self.confidence if any(map(_is_trained, sites)) else super().rate(ctx)
 
@@ -155,6 +157,13 @@ def _is_part(site: Site) -> bool:
     if call is None or not last_name(call.func)[:1].isupper():
         return False
     return isinstance(site.file.parent(call), cst.Arg | cst.Element | cst.DictElement)
+
+
+def _is_for_constructor(ctx: Context) -> bool:
+    """Return whether a constructor with a parameter for the device called the function that created the operand."""
+    callers = ctx.creation.places[1:2] if ctx.creation is not None else ()
+    sites = (ctx.site_at(place) for place in callers if place.owned and is_in_constructor(place.function))
+    return any(site is not None and bool(site.device_parameter(ctx.target_device)) for site in sites)
 
 
 def _is_trained(site: Site) -> bool:
