@@ -23,6 +23,7 @@ from devfix.verification.objections.host.results import of_host_results, of_host
 from devfix.verification.objections.host.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, find_introduced, with_names
+from devfix.verification.objections.left_none import of_left_none
 from devfix.verification.objections.members import of_members
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.placed_parts import of_placed_parts
@@ -36,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     *(of_buffers, of_emptied, of_replicas, of_attributes, of_modules, of_members, of_instances, of_registered_on_host),
     *(
         of_calls,
+        of_left_none,
         of_overrides,
         of_origins,
         of_reads,
