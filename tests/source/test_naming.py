@@ -9,7 +9,7 @@ from mismatch_factory import main, meeting
 
 from devfix.model import Frame, SourceLocation
 from devfix.sdk import calls, imported_name, with_constant
-from devfix.sdk.fixes.pins import pin_where_assigned
+from devfix.sdk.fixes.device_source import pin_where_assigned
 from devfix.source import Sources
 
 

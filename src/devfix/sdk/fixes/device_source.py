@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from devfix.model import Diagnosis, Failure, SourceLocation
+from devfix.model import Diagnosis, Failure, Safety, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions
+from devfix.sdk.trace.holders import files_of
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.device_arguments import applied_move, device_argument, replace_device
 from devfix.source.edits.expressions import add_keyword, argument, expression
-from devfix.source.queries.reading import assignments, parameters
+from devfix.source.queries.naming import imported_name
+from devfix.source.queries.reading import assigned_values, assignments, parameters
 from devfix.source.queries.repository import Definition, Repository
 
 
@@ -103,6 +105,26 @@ def change_device_sources(diagnosis: Diagnosis, found: Sequence[DeviceSource], r
             made = replace_device_name(each, anchor) if not _is_other_parameter(each, anchor) else None
             if made:
                 yield replace(made, reason=reason)
+
+
+def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iterator[Change]:
+    """Yield changes that resolve the device of an attribute at its assignment: `torch.empty(0, device=…).device`.
+
+    The current GPU of the assigning thread is then used wherever the attribute is.
+
+    >>> list(pin_where_assigned(diagnosis, source, "self.device"))
+    []
+    """
+    for file in files_of(diagnosis.failure, source):
+        empty = imported_name(file, "torch.empty")
+        found = assigned_values(file, name)
+        if not empty or len(found) != 1:
+            continue
+        value = expression(f"{empty}(0, device={file.code(found[0])}).device")
+        module = file.replace({found[0]: value})
+        made = change(file, module, f"Resolve `{name}` to one GPU where it is assigned", safety=Safety.LIKELY)
+        if made:
+            yield made
 
 
 def _is_other_parameter(found: DeviceSource, anchor: str) -> bool:

@@ -19,10 +19,9 @@ from devfix.model import (
     SourceLocation,
 )
 from devfix.sdk.changes import Change, first_is_safe, with_safety
-from devfix.sdk.fixes.device_source import DeviceSource, change_device_sources, device_sources
+from devfix.sdk.fixes.device_source import DeviceSource, change_device_sources, device_sources, pin_where_assigned
 from devfix.sdk.fixes.host import host_copies
 from devfix.sdk.fixes.modules import construction_sites, is_never_moved, largest_misplaced_module, root_modules
-from devfix.sdk.fixes.pins import pin_where_assigned
 from devfix.sdk.rules.failure_view import FailureView
 from devfix.sdk.rules.site import CallSite, Site, is_in_reach
 from devfix.sdk.trace.derived import StoredAttribute, stored_attributes

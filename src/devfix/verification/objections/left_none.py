@@ -23,7 +23,7 @@ def of_left_none(what: Introduced, failure: Failure, code: Code) -> Iterator[Obj
     if what.kind != "call" or not holder or not name.isidentifier() or asked:
         return
     owner, _ = class_of(holder, what, failure)
-    every = list(_assigned(name, code))
+    every = list(_find_assignments(name, code))
     own = [each for each in every if owner and each[0] in code.family(owner)]
     if own or all(is_left for *_, is_left in every):
         for _, place, is_left in own or every:
@@ -32,7 +32,7 @@ def of_left_none(what: Introduced, failure: Failure, code: Code) -> Iterator[Obj
                 yield Objection("strong", f"{problem}, which has no `.{what.name}`")
 
 
-def _assigned(name: str, code: Code) -> Iterator[tuple[str, str, bool]]:
+def _find_assignments(name: str, code: Code) -> Iterator[tuple[str, str, bool]]:
     """Yield the class, the place, and whether one of two values is None, of each assignment to an object's own name."""
     for path, tree in code.trees(f"self.{name}"):
         for owner, _, node in functions(tree):
