@@ -34,7 +34,6 @@ from devfix.sdk.fixes.registration import (
     parameter_container,
     takes_modules,
 )
-from devfix.sdk.fixes.registration import loads_strictly, module_container, modules_of, takes_modules
 from devfix.sdk.fixes.told_devices import tell_device
 from devfix.sdk.rules.families import (
     CreationRule,
