@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import threading
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
@@ -21,18 +22,32 @@ _MOST = 32  # records of one location: each costs some hundred microseconds
 _wanted: dict[str, set[int]] = {}
 _files: dict[str, str] = {}
 _seen: dict[tuple[str, int], _Record] = {}
+_own = threading.local()
 _lines: dict[tuple[int, int], tuple[CodeType, dict[str, Any], list[int]]] = {}
 
 
 @dataclass
 class _Record:
-    """A watched location: the names that were bound there at first, and where its tensors were at last."""
+    """A watched location: the names that were bound there at first, and where its tensors were at last.
+
+    Of threads that run the same code on GPUs of their own, as those of `DataParallel` do, the one of the first GPU
+    counts, whichever came last.
+    """
 
     names: frozenset[str]
     devices: dict[str, str]
     place: dict[str, Any]
     scope: list[dict[str, Any]]
+    thread: object
     looks: int = 1
+
+    def is_replaced(self, devices: dict[str, str]) -> bool:
+        """Return whether the location is to be recorded again, for tensors on these devices."""
+        if self.looks >= _MOST or all(devices.get(name, at) == at for name, at in self.devices.items()):
+            return False
+        old, new = ([each.get(name, "") for name in sorted(self.devices)] for each in (self.devices, devices))
+        is_replica = self.thread is not _thread() and _types(old) == _types(new)
+        return not is_replica or new < old
 
 
 def want(watched: frozenset[tuple[str, int]]) -> None:
@@ -70,11 +85,23 @@ def _see(frame: FrameType, path: str) -> None:
         known = _seen.get((path, line))
         if known is None:
             bound = _bindings(frame)
-            _seen[path, line] = _Record(frozenset(variables), devices, {**place, "line": line}, bound)
-        elif known.looks < _MOST and any(devices.get(name, at) != at for name, at in known.devices.items()):
+            names, at = frozenset(variables), {**place, "line": line}
+            _seen[path, line] = _Record(names, devices, at, bound, _thread())
+        elif known.is_replaced(devices):
             later = set(variables).difference(known.names)  # which the first round of a loop lacks
             known.scope = [each for each in _bindings(frame) if _root(each["expression"]) not in later]
-            known.devices, known.looks = devices, known.looks + 1
+            known.devices, known.looks, known.thread = devices, known.looks + 1, _thread()
+
+
+def _thread() -> object:
+    """Return what stands for the running thread: its number is given to another one once it has ended."""
+    if not hasattr(_own, "thread"):
+        _own.thread = object()
+    return _own.thread
+
+
+def _types(devices: list[str]) -> list[str]:
+    return [each.partition(":")[0] for each in devices]
 
 
 def _locate(frame: FrameType, path: str) -> tuple[dict[str, Any], list[int]]:
