@@ -25,6 +25,7 @@ from devfix.sdk import (
     takes_modules,
 )
 
+HAS_NONE = ""  # the device of a module that registers no tensor: nothing says whether it was moved
 Held = tuple[File, cst.ClassDef, list[cst.BaseExpression]]  # the file, the class, and the values of its attribute
 
 
@@ -43,7 +44,8 @@ class PlainListOfModules(EvidenceRule[tuple[ScopeVariable, str]]):
                 whole, bracket, _ = each.expression.partition("[")
                 name, _, attribute = whole.rpartition(".")
                 holder = modules.get(name)
-                if bracket and holder is not None and holder.device == ctx.peer.device and _holds(ctx, each):
+                is_there = holder is not None and holder.device in (ctx.peer.device, HAS_NONE)
+                if bracket and holder is not None and is_there and _holds(ctx, each):
                     return holder, attribute
         return None
 
