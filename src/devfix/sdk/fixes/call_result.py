@@ -161,10 +161,11 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
         return []
     operand = blamed_operand(diagnosis)
     found: list[cst.BaseExpression] = []
-    if isinstance(root, cst.BinaryOperation):
-        found = [root.left if operand.argument == "self" else root.right if operand.argument in RIGHT else root]
-    elif isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
-        found = [{"self": root.left, "other": root.comparisons[0].comparator}.get(operand.argument, root)]
+    sides = _sides(root, diagnosis.failure.op)
+    if sides:
+        # A method's argument has a name of its own: `min` of `clamp_min`.
+        is_right = operand.argument in RIGHT or (isinstance(root, cst.Call) and operand.argument != "self")
+        found = [side for name, side in sides.items() if name == ("other" if is_right else operand.argument)]
     elif isinstance(root, cst.Subscript) and operand.argument == "self" and isinstance(root.value, cst.Attribute):
         return [file.code(root.value)]  # a class's constant, which has no name in the scope: `Binarize.levels[index]`
     elif isinstance(root, cst.Call) and not isinstance(root.func, cst.Call):
@@ -173,16 +174,33 @@ def called_operand(diagnosis: Diagnosis, site: FixSite, file: File, root: cst.CS
         found = [each for each in (*receiver, *given) if is_on_device(file, each)]
     calls = [each for each in found if isinstance(each, cst.Call) and last_name(each.func) not in SAME_EVERYWHERE]
     called: list[cst.BaseExpression] = [each for each in calls if not is_written_on(file, each)]
-    is_side = isinstance(root, cst.BinaryOperation | cst.Comparison)  # which is the operand, by whatever name
     others = (each for each in found if isinstance(each, cst.Attribute | cst.Subscript))
-    called = called or [
-        each for each in others if is_side or (isinstance(each, cst.Attribute) and _is_property(file, each, source))
+    called = called or [  # a side is the operand, by whatever name
+        each for each in others if sides or (isinstance(each, cst.Attribute) and _is_property(file, each, source))
     ]
     if not any(each.frame == site.frame for each in operand.names):
         looks = ("tensor", operand.device, operand.shape)
         alike = {each.expression for each in site.scope if (each.kind, each.device, each.shape) == looks}
         called += [each for each in found if file.code(each) in alike]
     return [file.code(called[0])] if len(called) == 1 else []
+
+
+def _sides(root: cst.CSTNode, op: str) -> dict[str, cst.BaseExpression]:
+    """Return the sides of an operator by the names of its arguments; of `a.gt(t[b])` the element alone.
+
+    A name, or what a call returns, is known otherwise.
+    """
+    if isinstance(root, cst.BinaryOperation):
+        return {"self": root.left, "other": root.right}
+    if isinstance(root, cst.Comparison) and len(root.comparisons) == 1:
+        return {"self": root.left, "other": root.comparisons[0].comparator}
+    if not isinstance(root, cst.Call) or not isinstance(root.func, cst.Attribute) or any(e.star for e in root.args):
+        return {}
+    receiver, given = root.func.value, [each.value for each in root.args]
+    sides = given if isinstance(receiver, cst.Name) and receiver.value == "torch" else [receiver, *given]
+    if op.rpartition("::")[2] != last_name(root.func) or len(sides) != 2 or any(each.keyword for each in root.args):
+        return {}
+    return {"other": sides[1]} if isinstance(sides[1], cst.Subscript) else {}
 
 
 def _elements(call: cst.Call, argument: str) -> list[cst.BaseExpression]:
