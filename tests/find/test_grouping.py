@@ -144,3 +144,42 @@ def test_what_subclasses_make_for_their_base_is_one_finding(tmp_path: Any) -> No
     files = {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": SUBCLASSES, "tests/test_it.py": OF_SUBCLASSES}
     (found,) = find(make_repository(tmp_path / "project", files), "--gpus", "1")["findings"]
     assert (found["rule"], len(found["tests"]), found["confirmed"]) == ("state/tensor-not-buffer", 2, True)
+
+
+LATE = """
+import torch
+
+class Filters(torch.nn.Module):
+    def __init__(self, widths):
+        super().__init__()
+        self.register_buffer("filters", torch.stack([width * torch.ones(3) for width in widths]))
+
+    def forward(self, x):
+        return torch.stack([self.filters[0] * 2, x])
+
+class Bands(torch.nn.Module):
+    def __init__(self, count=0, widths=()):
+        super().__init__()
+        self.widths = widths or list(torch.linspace(0.1, 0.9, count))
+        self.filters = None
+
+    def forward(self, x):
+        if self.filters is None:
+            self.filters = Filters(self.widths)
+        return self.filters(x)
+"""
+OF_LATE = """
+import pytest, torch
+from library import Bands
+
+@pytest.mark.parametrize("given", [{"count": 2}, {"widths": [0.1, 0.9]}])
+def test_it(given):
+    Bands(**given)(torch.ones(3))
+"""
+
+
+@pytest.mark.slow
+def test_what_is_computed_of_several_tensors_of_a_module_is_one_finding(tmp_path: Any) -> None:
+    files = {"pytest.ini": "[pytest]\npythonpath = .\n", "library.py": LATE, "tests/test_it.py": OF_LATE}
+    (found,) = find(make_repository(tmp_path / "project", files), "--gpus", "1")["findings"]
+    assert (found["rule"], len(found["tests"])) == ("placement/module-created-on-demand", 2)

@@ -11,7 +11,7 @@ from devfix.diagnosis.propose import propose
 from devfix.find.records import Cause, Evidence, Line, Remedy
 from devfix.find.results import Served, SilentFinding
 from devfix.find.suites import SuiteKind
-from devfix.model import Diagnosis, Event, Failure, Operand, SilentKind, SourceLocation
+from devfix.model import Diagnosis, Event, Failure, Operand, Patch, SilentKind, SourceLocation
 from devfix.registry import Rule
 from devfix.report.find_types import CauseKind, Confidence
 from devfix.sdk import Sources
@@ -42,12 +42,22 @@ def explain_failure(failure: Failure, rules: Sequence[Rule], sources: Sources) -
         return Explanation()
     found = tuple(each for each in diagnoses if each.rule == patch.rule)
     is_kept = found[0].finding.operand < len(failure.operands) and _is_kept(failure.operands[found[0].finding.operand])
-    return Explanation(found, tuple(sorted((edit.path, edit.after) for edit in patch.edits)) if is_kept else ())
+    remedy = tuple(sorted((edit.path, edit.after) for edit in patch.edits))
+    return Explanation(found, remedy if is_kept or _is_ahead(patch, failure) else ())
 
 
 def _is_kept(operand: Operand) -> bool:
     """Return whether a module has a tensor as an attribute: what changes that is a remedy for all that it keeps so."""
     return operand.owner is not None and operand.owner.kind == "attribute"
+
+
+def _is_ahead(patch: Patch, failure: Failure) -> bool:
+    """Return whether a patch changes none of the lines that run as a tensor fails, but what has run before.
+
+    Where it is used, tensors of several lines may be moved by one change; as it was made, one is.
+    """
+    running = {(frame.place.path, frame.place.line) for frame in failure.frames}
+    return all((edit.path, edit.line) not in running for edit in patch.edits)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from devfix.find.baseline import Baseline
 from devfix.find.confirmation import AT_ONCE
 from devfix.find.passes import PassOptions, Shown, SuiteRunner
 from devfix.find.records import FindReport
-from devfix.find.search import Search, worlds_for
+from devfix.find.search import FOR_SUITES, Search, worlds_for
 from devfix.find.suites import Suite, from_root, may_keep_tensors, suites
 from devfix.model import DeviceType, SilentKind, Target
 from devfix.notes import Notes
@@ -31,7 +31,6 @@ from devfix.sdk import Sources
 from devfix.workspace import Repository
 
 _MORE = 4  # times that the tests are run which the time did not reach before
-_FOR_SUITES = 0.9  # of the budget; the rest confirms what they show
 BUDGET, TIMEOUT = 3600.0, 120.0  # seconds for everything, and for one test
 
 
@@ -88,7 +87,7 @@ def shares(found: Sequence[Suite]) -> Iterator[float]:
     """Yield the share of each suite in the time that is left when it begins."""
     left = sum(suite.kind.weight for suite in found)
     for suite in found:
-        yield _FOR_SUITES * suite.kind.weight / left
+        yield FOR_SUITES * suite.kind.weight / left
         left -= suite.kind.weight
 
 

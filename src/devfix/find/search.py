@@ -38,8 +38,10 @@ from devfix.workspace import Repository
 
 CPU = World("cpu")
 LIFTED = "lifted"
+FOR_SUITES = 0.9  # of the budget; the rest confirms what they show
 _HIDDEN = 3  # runs that go past what is known
 _LEAST, _LEAST_SHARE = 20.0, 0.15  # seconds, and share of the budget, that are left for a further round of tests
+_FOR_CAUSE, _FOR_CAUSES = 0.05, 0.25  # of the budget, beside what is kept in any case, to run each alone, and for all
 _FOR_CONTROL = 0.3  # of a suite's time: the lifted runs, each somewhat longer, get as far as the one on the CPU
 
 
@@ -74,6 +76,11 @@ class Search:
         return self.budget - (time.monotonic() - self.began)
 
     @property
+    def _until_causes(self) -> float:
+        """The time from which on what was found is run alone, which nobody would believe otherwise."""
+        return self.began + self.budget * (FOR_SUITES - min(_FOR_CAUSES, _FOR_CAUSE * len(self.causes)))
+
+    @property
     def has_no_tests(self) -> bool:
         """True if pytest had the time to collect the tests, and none was to be run."""
         if self.left <= 0 or self.left_out or self.control.results or self.control.collection:
@@ -91,6 +98,7 @@ class Search:
         if coverage.lacks_control and not coverage.is_unlifted:
             self._run_control(coverage, self.left * share * _FOR_CONTROL)
         for each in self._lifted_passes():
+            until = min(until, self._until_causes)
             asked = coverage.select_tests(
                 each.title, passing=each.is_twice
             )  # what fails by itself says nothing of a cache
@@ -211,11 +219,7 @@ class Search:
         """Run the first test of each cause alone, in a fresh process."""
         if not self.causes:
             return
-        title = (
-            f"running each of {len(self.causes)} findings alone"
-            if len(self.causes) > 1
-            else "running the finding alone"
-        )
+        title = f"running {f'each of {number} findings' if (number := len(self.causes)) > 1 else 'the finding'} alone"
         self.step(title)
         confirmation = Confirmation(self.runner, self._explain, lambda: self.left, self.causes.__setitem__)
         with self._time_step("confirm"):
