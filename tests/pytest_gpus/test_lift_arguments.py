@@ -186,3 +186,55 @@ def test_what_a_method_of_an_object_that_was_moved_creates_was_not_passed(pytest
     done = run(pytester, "--lift", "--world", "simulated")
     assert "4 passed, 2 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
     done.stdout.fnmatch_lines(["*metrics.py:16 *test_reset*", "*metrics.py:20 *test_what_its_move_leaves_behind*"])
+
+
+DEFAULTS = """
+import torch
+
+class Solver:
+    def __init__(self):
+        self.generator = torch.Generator()
+
+    @torch.no_grad()
+    def noisy(self, x, times=torch.tensor([0.0, 1.0])):
+        return x + torch.randn(2, generator=self.generator, device=x.device) * times[1].item()
+
+    @staticmethod
+    def scaled(x, times=torch.tensor([0.0, 1.0])):
+        return x * times
+
+def spread(x, *, times=[torch.tensor([0.0, 1.0])]):
+    return x * times[0]
+
+def made(size):
+    return torch.zeros(size)
+"""
+
+USES_OF_DEFAULTS = """
+import torch
+from solvers import Solver, made, spread
+
+x = torch.ones(2)
+
+def test_beside_a_generator():
+    Solver().noisy(x)
+
+def test_default():
+    Solver().scaled(x)
+
+def test_in_a_list():
+    spread(x)
+
+def test_passed():
+    Solver().scaled(x, made(2))
+    spread(x, times=[made(2)])
+"""
+
+
+@pytest.mark.slow
+def test_the_default_of_a_parameter_was_not_passed(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\npythonpath = .\n")
+    pytester.makepyfile(solvers=DEFAULTS, test_solvers=USES_OF_DEFAULTS)
+    done = run(pytester, "--lift", "--world", "simulated")
+    assert "1 passed, 3 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
+    done.stdout.fnmatch_lines(["*solvers.py:9 *test_beside_a_generator*", "*solvers.py:13 *test_default*"])

@@ -1,7 +1,8 @@
 """Find what a call was given: the values of its parameters, without those that the function has bound itself.
 
 A frame tells what its parameters are now. A function may have given one another value since (`if mask is None: mask =
-…`), which says nothing of its caller. Whether that one has passed anything is in the source of the call.
+…`), which says nothing of its caller. Whether that one has passed anything is in the source of the call. Nor has a
+caller passed the tensor that is the default of a parameter: the code under test has made it.
 """
 
 from __future__ import annotations
@@ -14,14 +15,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from itertools import islice
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_leaves
+
+from ..inspection.members import is_a
+from ..provenance.qualnames import qualname
 from .whose import Whose, kind_of
 
 _STORES = frozenset({"STORE_FAST", "STORE_DEREF", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"})
 _OWNERS = ("self", "cls")
 _UNIT = 2  # bytes of an instruction
+_WRAPPERS = 10  # of a function, which decorators put around it
+_known_defaults: dict[CodeType, dict[str, Any]] = {}
 _PASS_ON = tuple(each.replace("/", os.sep) for each in ("/torch/nn/modules/module.py", "/torch/utils/_contextlib.py"))
 
 
@@ -35,18 +43,52 @@ def default_device(kind: Any) -> Any:
     """Return the `device` with which a class makes an object that is told none; "" where its constructor takes none."""
     made_by = kind.__init__
     code = getattr(made_by, "__code__", None)
-    if code is None or "device" not in parameters(code):
-        return ""
-    names, defaults = code.co_varnames[: code.co_argcount], made_by.__defaults__ or ()
-    given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) | (made_by.__kwdefaults__ or {})
-    return given.get("device", "")
+    return _defaults(made_by).get("device", "") if code is not None and "device" in parameters(code) else ""
+
+
+def _defaults(function: Any) -> dict[str, Any]:
+    """Return the defaults of a function by the names of their parameters."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    return dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)) | (function.__kwdefaults__ or {})
 
 
 def received_values(call: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the parameters that hold what the caller has passed or what was computed of it, each with its value."""
+    defaults = _default_tensors(call)
     for name in parameters(call.f_code):
         if name not in _assigned_parameters(call.f_code) or is_passed(call, name):
-            yield name, call.f_locals.get(name)
+            value = call.f_locals.get(name)
+            if name not in defaults or value is not defaults[name]:
+                yield name, value
+
+
+def _default_tensors(call: FrameType) -> dict[str, Any]:
+    """Return the defaults of a running function that are tensors, or hold some, by the names of their parameters."""
+    code = call.f_code
+    if code not in _known_defaults:
+        function = _function(call)
+        found = {} if function is None else _defaults(function)
+        _known_defaults[code] = {name: value for name, value in found.items() if _has_tensors(value)}
+    return _known_defaults[code]
+
+
+def _has_tensors(value: Any) -> bool:
+    return is_a(value, torch.nn.Module) or any(is_a(each, torch.Tensor) for each in tree_leaves(value))
+
+
+def _function(call: FrameType) -> FunctionType | None:
+    """Return the function that runs in a frame, by its name in its module; None for one that another has made."""
+    name, *inner = qualname(call.f_code).split(".")
+    found: Any = call.f_globals.get(name)
+    for each in inner:
+        found = vars(found).get(each) if isinstance(found, type) else None
+    found = found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+    for _ in range(_WRAPPERS):
+        if not isinstance(found, FunctionType) or found.__code__ is call.f_code:
+            break
+        found = vars(found).get("__wrapped__")
+    return found if isinstance(found, FunctionType) and found.__code__ is call.f_code else None
 
 
 @lru_cache(maxsize=4096)
