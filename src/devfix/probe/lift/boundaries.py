@@ -28,6 +28,7 @@ _DEPTH, _ITEMS = 4, 2000
 _MOST = 100_000  # creations that are noted of one test
 _creations: dict[int, Creation] = {}  # by the moment
 watch: Callable[[FrameType], object] = id  # called with a call that has made one, though given tensors on GPUs alone
+watch_others: Callable[[FrameType], object] = id  # called with the frame that has made one, in a call given no tensor
 mixed: set[Token] = set()  # calls that have handed tensors of the host to a function of the suite, which moved them
 
 
@@ -63,6 +64,8 @@ def note(made: Any, frame: FrameType, device: Any = None) -> None:
             )
             if made_in.given == Given.GPU and not made_in.is_chosen:
                 watch(call)
+            elif made_in.given == Given.NOTHING:
+                watch_others(frame)
 
 
 def creation_of(tensor: Any) -> Creation | None:

@@ -17,7 +17,7 @@ from .inputs import (
     generators,
     hosts,
     loaders,
-    made_modules,
+    made_by_others,
     mixtures,
     objects,
     registered,
@@ -46,7 +46,7 @@ def install(order: LiftConfig) -> None:
         registered,
         scripted,
     )
-    for subject in (*inputs, made_modules, marks, kept, replaced):
+    for subject in (*inputs, made_by_others, marks, kept, replaced):
         subject.install()
     told_devices.install(order.tells)
     silent.install(order.strict, order.places)

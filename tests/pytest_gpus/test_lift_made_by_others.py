@@ -1,4 +1,4 @@
-"""Modules that another package makes for test code, which hands them over: they are moved as its author would."""
+"""Modules and tensors that another package makes for test code, which hands them over: its author would move them."""
 
 from __future__ import annotations
 
@@ -65,3 +65,52 @@ def test_a_module_that_a_call_has_made_of_nothing_is_moved(pytester: pytest.Pyte
     done = run(pytester, "--lift", "--lift-strict", "--world", "simulated")
     done.assert_outcomes(passed=4, failed=1)
     done.stdout.fnmatch_lines(["FAILED *test_a_replaced_layer*"])
+
+
+READERS = """
+import torch
+
+KEPT = torch.ones(3)
+
+def read(rows, device=None):
+    return torch.tensor(rows, device=device) * 2.0
+
+def read_all(rows):
+    return {"rows": torch.tensor(rows), "kept": KEPT}
+
+def like(x):
+    return torch.ones(len(x))
+"""
+SCALING = """
+import torch
+from readers import read as own_read
+
+def scaled(x):
+    return x * torch.ones(3)
+
+def made():
+    return own_read([1.0])
+"""
+USES_OF_READERS = """
+import readers
+import scaling
+import torch
+
+def test_scaled():
+    scaling.scaled(readers.read([1.0, 2.0, 3.0]))
+
+def test_places():
+    found = readers.read_all([1.0])
+    assert found["rows"].is_cuda and not found["kept"].is_cuda and not readers.KEPT.is_cuda
+    assert not readers.read([1.0], device="cpu").is_cuda
+    assert scaling.made().device.type == "cpu" and readers.like(torch.ones(2)).device.type == "cpu"
+"""
+
+
+@pytest.mark.slow
+def test_a_tensor_that_a_call_has_made_of_nothing_is_moved(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(scaling=SCALING, test_scaling=USES_OF_READERS, **{"site-packages/readers": READERS})
+    pytester.makeini("[pytest]\npythonpath = . site-packages\n")
+    done = run(pytester, "--lift", "--world", "simulated")
+    assert "1 passed, 1 ended in a finding, 0 in an artefact" in done.stdout.str(), done.stdout.str()
+    done.stdout.fnmatch_lines(["*scaling.py:5 *test_scaled*"])
