@@ -109,7 +109,7 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
     is_key_alone = len(given) == 1 and len(reads) == len(kept.keys)
     keys = [given[0].value] if is_key_alone else kept.keys if len(given) < 2 else []
     arguments = [argument(call, "device") for call in _find_factories(file, kept.value)]
-    named = [code(each.value) for each in arguments if each is not None]
+    named = [code(each.value) for each in arguments if each is not None] or _find_move(ctx, site, kept.value)
     own = [each for each in named or site.device_expressions() if each.endswith("device")]
     own = [each for each in dict.fromkeys(own) if each.partition(".")[0] in parameters(kept.function)]
     may_edit = bool(named) or not ctx.is_intentional
@@ -124,6 +124,14 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
             edits |= {} if named else {kept.value: _put_on(file, kept.value, device)}
             each = "each device" if not kept.is_weak else "the device of the last call"
             yield from rewrite(file, edits, f"Keep one value in `{kept.holder}` for {each}")
+
+
+def _find_move(ctx: Context, site: Site, value: cst.BaseExpression) -> list[str]:
+    """Return the device to which the kept value is moved at last: of `Filter(size).to(x)` it is `x.device`."""
+    moved = match(value, "$V.to($WHERE)") or match(value, "$V.to($WHERE, $$$)")
+    where = code(moved["WHERE"]) if moved is not None else ""
+    bound = binding_at(ctx.failure, site.place, where) if where else None
+    return [f"{where}.device" if bound is not None and bound.kind == "tensor" else where] if where else []
 
 
 def _ask_for_device(kept: KeyedCache, device: str) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
