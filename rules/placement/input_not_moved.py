@@ -41,10 +41,14 @@ class InputNotMoved(OperandRule):
 
 
 def _is_kept(ctx: Context, site: Site) -> bool:
-    """Return whether a constructor keeps there what a call returned, in the attribute that holds the tensor."""
+    """Return whether a constructor keeps there what a call returned, in the attribute that holds the tensor.
+
+    It may do so by a local name, which it assigns to the attribute later, or hands to the constructor of its base.
+    """
     kept = {site.file.code(each) for each in assigned_targets(site.statement)}
     held = {each.expression for each in ctx.operand.names if each.relation == "same"}
-    return site.kind == "returned" and site.is_in_constructor and bool(kept & held)
+    is_named = bool(kept) and all(map(str.isidentifier, kept)) and any(each.startswith("self.") for each in held)
+    return site.kind == "returned" and site.is_in_constructor and (is_named or bool(kept & held))
 
 
 def _is_place(ctx: Context, site: Site) -> bool:
