@@ -102,3 +102,37 @@ def test_a_cache_shows_in_classes_that_prepare_nothing(pytester: pytest.Pytester
         "test_shared": "passed",
     }
     assert found["test_cache"]["served"]["function"] == "steps"
+
+
+MOVED = """
+import torch
+
+_KERNELS = {}
+
+class Kernel(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.register_buffer("kernel", torch.ones(size))
+
+    def forward(self, x):
+        return x * self.kernel
+
+def filtered(x):
+    if len(x) not in _KERNELS:
+        _KERNELS[len(x)] = Kernel(len(x)).to(x)
+    return _KERNELS[len(x)](x)
+"""
+USES_OF_MOVED = """
+import torch
+import kernels
+
+def test_filtered():
+    kernels.filtered(torch.ones(3))
+"""
+
+
+@pytest.mark.slow
+def test_a_cache_lies_where_what_it_keeps_was_put_on_the_gpu(pytester: pytest.Pytester) -> None:
+    found = results(pytester, kernels=MOVED, test_kernels=USES_OF_MOVED)
+    served = found["test_filtered"]["served"]
+    assert (found["test_filtered"]["result"], served["function"], served["line"]) == ("finding", "filtered", 15)

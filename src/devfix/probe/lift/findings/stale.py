@@ -91,11 +91,16 @@ def _creation_events(values: Any) -> Iterator[records.Event]:
 
 
 def _creation_event(value: Any) -> records.Event | None:
-    """Return the event of a warm-up that made a tensor: its creation, or the first step from what was there before."""
+    """Return the event of a warm-up that made a tensor: its creation, or the first step from what was there before.
+
+    What was created on the host, and moved by the code under test, is on the other GPU since that move.
+    """
     history = records.of(value)
     if history is None or history[records.CREATION] is None:
         return None
-    event = history[records.CREATION]
+    event, move = history[records.CREATION], history[records.MOVE]
+    if move is not None and _is_of_warm_up(move[records.MOMENT]) and made_at(move[records.STACK]) is not None:
+        return move  # type: ignore[no-any-return]
     if _is_of_warm_up(event[records.MOMENT]):
         return event  # type: ignore[no-any-return]
     found, event = None, history[records.LAST]
