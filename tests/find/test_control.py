@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from devfix.find.control import missing_modules, needing_gpus, notes_of
+from devfix.find.control import missing_modules, needing_gpus, notes_of, own_modules
 from devfix.find.passes import PassResult
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind
@@ -118,3 +118,12 @@ def test_tests_that_need_a_gpu_are_known_by_their_reasons() -> None:
     assert needing_gpus(tests) == ["a", "b", "e"]
     said = "1 of 5 tests ask for a GPU: they failed on the CPU, and were lifted all the same"
     assert list(notes_of(TESTS, ended(Outcome.CLEAN, tests))) == [said]
+
+
+def test_a_missing_module_of_the_repository_itself_is_told() -> None:
+    tracked = ["src/kinematics/__init__.py", "src/kinematics/urdf.py", "tests/test_urdf.py"]
+    (said,) = own_modules(["kinematics", "kinematics.compiled", "pybullet"], tracked)
+    assert said.startswith("kinematics is in src/ of this repository: pip install -e . ")
+    assert not [*own_modules(["kinematics"], ["kinematics/__init__.py"])], (
+        "at the root, pytest finds it or says why not"
+    )

@@ -68,6 +68,16 @@ def missing_modules(control: TestResults) -> tuple[str, ...]:
     return tuple(sorted({name for text in texts for name in _MISSING.findall(text)}))
 
 
+def own_modules(missing: Iterable[str], tracked: Iterable[str]) -> Iterator[str]:
+    """Yield a note of each missing module that the repository itself has, in a folder that nothing makes importable."""
+    paths = list(tracked)
+    for name in missing:
+        ends = (f"/{name}/__init__.py", f"/{name}.py")
+        folder = min((path.removesuffix(end) for path in paths for end in ends if path.endswith(end)), default="")
+        if folder and "." not in name:
+            yield f"{name} is in {folder}/ of this repository: pip install -e . makes it importable, as does --install"
+
+
 def _last_said(output: str) -> str:
     """Return what pytest gave up for: the exception of a hook of the suite's, or of a conftest, else the last line."""
     lines = [line for line in output.splitlines() if line.strip()]

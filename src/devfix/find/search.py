@@ -21,7 +21,7 @@ from devfix.find.causes import (
     stale_cause,
 )
 from devfix.find.confirmation import CauseRun, Confirmation
-from devfix.find.control import asking_for_gpus, missing_modules, needing_gpus
+from devfix.find.control import asking_for_gpus, missing_modules, needing_gpus, own_modules
 from devfix.find.coverage import OVER, Coverage
 from devfix.find.grouping import group_causes, is_same_tensor, join_by_remedy
 from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
@@ -256,7 +256,8 @@ class Search:
         """Report what was found."""
         lifted, control = self.lifted, self.control
         self.notes.add(*chain.from_iterable(each.notes() for each in self.coverage.values()))
-        reasons = lifted.reasons
+        reasons, missing = lifted.reasons, missing_modules(control)
+        self.notes.add(*own_modules(missing, repository.tracked_paths()))
         passed, asking = frozenset(control.of("passed")), frozenset(asking_for_gpus(control))
         needing, able = frozenset(needing_gpus(control)), passed | asking
         return FindReport(
@@ -272,7 +273,7 @@ class Search:
             failed_lifted={
                 test: reasons.get(test, "") for test in lifted.of("other", "failed", "ended") if test in able
             },
-            missing=missing_modules(control),
+            missing=missing,
             causes=tuple(self.causes),
             seconds={**self.seconds, "total": round(time.monotonic() - self.began, 3)},
             processor_seconds=dict(self.processor_seconds),
