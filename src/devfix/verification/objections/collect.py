@@ -19,6 +19,7 @@ from devfix.verification.objections.host.kept_on_purpose import (
 )
 from devfix.verification.objections.host.loader_items import of_loader_items
 from devfix.verification.objections.host.pinned import of_pinned_tables
+from devfix.verification.objections.host.placed_parts import of_placed_parts
 from devfix.verification.objections.host.results import of_host_results, of_host_state
 from devfix.verification.objections.host.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
 from devfix.verification.objections.instances import of_instances
@@ -26,7 +27,6 @@ from devfix.verification.objections.introduced import Introduced, find_introduce
 from devfix.verification.objections.left_none import of_left_none
 from devfix.verification.objections.members import of_members
 from devfix.verification.objections.origins import of_origins
-from devfix.verification.objections.placed_parts import of_placed_parts
 from devfix.verification.objections.registered import of_modules, of_registered_on_host
 from devfix.verification.objections.replicas import of_replicas
 from devfix.verification.objections.saved import of_saved
