@@ -24,9 +24,9 @@ from devfix.sdk import (
     insert_after,
     is_move,
     is_no_tensor,
+    is_parameter,
     join_changes,
     last_name,
-    match,
     may_be_a_number,
     move_to,
     parameters,
@@ -40,7 +40,6 @@ from devfix.sdk import (
 
 Assignment = cst.Assign | cst.AnnAssign
 CONTAINERS = (cst.List, cst.Tuple, cst.Dict, cst.ListComp, cst.DictComp)
-PARAMETERS = ("Parameter($$$)", "$_.Parameter($$$)")  # registers itself, also in the place of a buffer
 QUERIES = ("hasattr", "getattr", "delattr")
 
 
@@ -105,8 +104,9 @@ class TensorNotBuffer(EvidenceRule[StoredAttribute]):
 
 
 def _assigned_tensors(file: File, name: str, holder: cst.ClassDef) -> list[Assignment]:
-    """Return the assignments to an attribute, without those of a parameter."""
-    return [each for each in assignments(file, f"self.{name}", holder) if match(each.value, *PARAMETERS) is None]
+    """Return the assignments to an attribute, without those of a parameter, which registers itself."""
+    given = assignments(file, f"self.{name}", holder)
+    return [each for each in given if each.value is None or not is_parameter(file, each.value)]
 
 
 def _register(ctx: Context, found: StoredAttribute, file: File, assigned: list[Assignment]) -> Changes:
