@@ -15,6 +15,7 @@ from devfix.sdk import (
     OperandRule,
     Site,
     SourceLocation,
+    StoredAttribute,
     add_keyword,
     argument,
     assignments,
@@ -167,7 +168,8 @@ def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
     """Return the attribute or global that stores the operand (or its source), and where a function computed it."""
     for each in ctx.stored_attributes():
         first = [place for place in each.places[:1] if place.owned]
-        places = [place for place in each.places if first and _is_assigned(ctx, place, f"self.{each.attribute}")]
+        own = [place for place in each.places if first and _is_method_of(each, place)]
+        places = [place for place in own if _is_assigned(ctx, place, f"self.{each.attribute}")]
         for place in (*places, *first):  # a helper may have computed what its caller keeps
             owner, _, name = place.function.rpartition(".")
             if owner and name != "__init__":
@@ -183,6 +185,14 @@ def _find_cached(ctx: Context) -> tuple[str, SourceLocation | None]:
 def _find_globals(function: Definition) -> list[str]:
     """Return the names that a function declares to be global."""
     return [code(each.name) for node in function.file.within(function.node, cst.Global) for each in node.names]
+
+
+def _is_method_of(stored: StoredAttribute, place: SourceLocation) -> bool:
+    """Return whether a location is in a method of the module that stores an attribute; of another object, in any."""
+    if stored.module is None:
+        return True
+    lineage = {stored.module.type, *(each.rpartition(".")[2] for each in stored.module.classes)}
+    return place.function.rpartition(".")[0].rpartition(".")[2] in lineage
 
 
 def _is_assigned(ctx: Context, place: SourceLocation, name: str) -> bool:
