@@ -70,8 +70,10 @@ class PlainListOfModules(EvidenceRule[tuple[ScopeVariable, str]]):
         each = (_register(*given, attribute) for given in values)
         registered = [] if saved and loads_strictly(ctx.sources) else [change for changes in each for change in changes]
         yield from registered
-        unnamed = f"{whole.type} still does not train what is in it." if saved else ""
-        reason = unnamed if registered else "To register it would give a state dict that is loaded strictly other keys."
+        untrained = f"{whole.type} still does not train what is in it." if saved else ""
+        reason = (
+            untrained if registered else "To register it would give a state dict that is loaded strictly other keys."
+        )
         safety = Safety.UNSURE if registered else Safety.LIKELY
         yield from () if registered else _move_behind(ctx, whole, values, attribute, reason)
         for site in ctx.sites():

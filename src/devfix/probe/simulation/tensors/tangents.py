@@ -6,6 +6,7 @@ import contextlib
 from typing import Any
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_pop_interpreter_stack
 from torch.autograd import forward_ad
 
 _functorch = torch._C._functorch
@@ -30,8 +31,6 @@ def has_tangent(tensor: Any) -> bool:
 
 def _leave_transforms(left: contextlib.ExitStack, level: int) -> None:
     """Leave the transforms above a level, which would wrap a tensor of that level again."""
-    from torch._functorch.pyfunctorch import temporarily_pop_interpreter_stack  # needs sympy: 0.2 s to import
-
     top = _functorch.peek_interpreter_stack()
     while top is not None and top.level() > level:
         left.enter_context(temporarily_pop_interpreter_stack())
