@@ -65,6 +65,7 @@ def read_run(
         operator_counts=_visits(traces),
         operator_totals=_sum_totals(traces),
         unseeded=tuple(sorted({name for trace in traces for name in trace.unseeded})),
+        untrained=tuple(dict.fromkeys(each for trace in traces for each in trace.untrained)),
         watched=tuple((each.place, each.scope) for trace in traces for each in trace.watched),
         imported=max((trace.imported for trace in traces), key=len, default=()),
         modules=tuple(item for trace in traces for item in trace.modules),

@@ -46,6 +46,7 @@ def probe_config(
         "seed": seed,
         "scripts": scripts,
         "given": [[each.total, each.size] for each in reach.expected_values],
+        "untrained": list(reach.untrained),
         "steps": reach.steps,
     }
 

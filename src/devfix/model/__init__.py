@@ -21,7 +21,17 @@ from devfix.model.patch import (
     VerdictOutcome,
 )
 from devfix.model.report import DependencyFault, Fix, OtherRun, Others, RegressionTest, Repair, Report, Taking
-from devfix.model.running import NO_COUNTS, CountRequest, OperatorCount, OperatorTotals, Outcome, Run, Target, Transfer
+from devfix.model.running import (
+    NO_COUNTS,
+    CountRequest,
+    OperatorCount,
+    OperatorTotals,
+    Outcome,
+    Run,
+    Target,
+    Transfer,
+    Untrained,
+)
 from devfix.model.tensors import Checksum, Event, ModuleOwner, NameRef, Operand, ScopeVariable
 from devfix.model.until import Request, Until
 from devfix.model.world import DeviceType, GpusNeeded, SourceLocation, World, WorldChoice, is_on_gpu
@@ -72,6 +82,7 @@ __all__ = [
     "Target",
     "Transfer",
     "Until",
+    "Untrained",
     "Verdict",
     "VerdictOutcome",
     "World",

@@ -136,8 +136,9 @@ class Verdict:
     ran before fails now, or code that no run reached would), "behaviour-changed" (other values or output), "broken", or
     "superseded" (verified, but another candidate was kept). `worlds` maps world names to outcomes, `before` to those
     without the patch as far as known. `objections` is further evidence against the patch: other commands of the
-    repository, and code that no run has reached. `transfers_before` and `transfers_after` count copies between host and
-    devices.
+    repository, and code that no run has reached. `effects` are other results that the patch has on purpose, such as
+    those of layers that are trained from then on. `transfers_before` and `transfers_after` count copies between host
+    and devices.
     """
 
     outcome: VerdictOutcome
@@ -148,3 +149,4 @@ class Verdict:
     next_failure: Failure | None = None
     objections: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    effects: tuple[str, ...] = ()

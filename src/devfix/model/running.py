@@ -50,12 +50,14 @@ class Transfer:
 class CountRequest:
     """The locations at which a run counts operators, and the operand checksums that it looks for there.
 
-    With `steps`, the run may be ended once an operator has run so often there.
+    With `steps`, the run may be ended once an operator has run so often there. `untrained` names attributes of modules
+    whose parameters are looked for in `Run.untrained`.
     """
 
     locations: tuple[SourceLocation, ...] = ()
     expected_values: tuple[Checksum, ...] = ()
     steps: int = 0
+    untrained: tuple[str, ...] = ()
 
 
 NO_COUNTS = CountRequest()
@@ -91,6 +93,20 @@ class OperatorTotals:
     device: int
     total: float = 0.0
     size: float = 0.0
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """Parameters in a plain container of a module that get gradients, and that no optimizer has.
+
+    `type` is the class of the module, which trains others; `attribute` has the container, with `parameters` tensors of
+    `values` numbers in all.
+    """
+
+    type: str
+    attribute: str
+    parameters: int
+    values: int
 
 
 class Outcome(Enum):
@@ -143,6 +159,7 @@ class Run:
     logged: Failure | None = None
     unobserved: tuple[str, ...] = ()
     unseeded: tuple[Generator, ...] = ()
+    untrained: tuple[Untrained, ...] = ()
     gpus_asked: int = 0
     gpus_listed: int = 0
     obstacle: Obstacle | None = None

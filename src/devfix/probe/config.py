@@ -36,6 +36,7 @@ class ProbeConfig:
     """The world to enter, where to write, which files are owned, places (path and line) to watch or count at.
 
     `given` are the values to look for at the latter; once an operator has run `steps` times there, a file says so.
+    `untrained` are attributes of modules whose contents are looked at for parameters that no optimizer has.
     Without `scripts` Python runs what TorchScript would compile.
     """
 
@@ -52,6 +53,7 @@ class ProbeConfig:
     calls: bool = False
     totals: bool = False
     given: tuple[tuple[float, float], ...] = ()
+    untrained: tuple[str, ...] = ()
     steps: int = 0
     seed: int | None = None
     scripts: bool = True
@@ -77,6 +79,7 @@ def read(text: str | None = None) -> ProbeConfig | None:
             calls=bool(raw.get("calls", False)),
             totals=bool(raw.get("totals", False)),
             given=tuple((float(total), float(size)) for total, size in raw.get("given") or ()),
+            untrained=tuple(map(str, raw.get("untrained") or ())),
             steps=int(raw.get("steps") or 0),
             seed=None if raw.get("seed") is None else int(raw["seed"]),
             scripts=bool(raw.get("scripts", True)),

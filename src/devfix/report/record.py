@@ -178,6 +178,7 @@ def _fix(index: int, fix: Fix, repair: Repair) -> FixRecord:
             transfers=CopiesRecord(before=verdict.transfers_before, after=verdict.transfers_after),
             reason=verdict.reason,
             objections=verdict.objections,
+            effects=verdict.effects,
         ),
         regression_test=_test(test) if test else None,
         no_test_reason=repair.no_test_reason if fix is repair.fix and test is None else "",

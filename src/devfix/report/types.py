@@ -56,6 +56,10 @@ class VerdictRecord:
         tuple[str, ...],
         Meta(description="further evidence against it: other commands of the repository, code that no run has reached"),
     ] = ()
+    effects: Annotated[
+        tuple[str, ...],
+        Meta(description="results that it changes on purpose: what it registers is trained from then on"),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

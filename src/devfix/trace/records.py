@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from devfix.model import Failure, Frame, OperatorCount, OperatorTotals, ScopeVariable, Transfer
+from devfix.model import Failure, Frame, OperatorCount, OperatorTotals, ScopeVariable, Transfer, Untrained
 from devfix.model.running import Generator
 
 
@@ -50,6 +50,7 @@ class Trace:
     operator_counts: tuple[OperatorCount, ...] = ()
     operator_totals: tuple[OperatorTotals, ...] = ()
     unseeded: tuple[Generator, ...] = ()
+    untrained: tuple[Untrained, ...] = ()
     blind: str = ""
     internal_errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -32,18 +32,27 @@ class CandidateResult:
 def is_not_better_than(candidate: CandidateResult, held: CandidateResult) -> bool:
     """Return whether a candidate makes no fewer copies than the verified one, or has weaker evidence.
 
-    If there are objections to only one of them, the other one is better. An unsure change is not better than a safe one
-    for fewer copies: `net.to(device)` in a loop, in place of the device of what the loop creates.
+    If objections speak against only one of them, the other one is better. An unsure change is not better than a safe
+    one for fewer copies: `net.to(device)` in a loop, in place of the device of what the loop creates.
     """
-    if held.verdict.objections and not candidate.is_reviewed:
+    if is_doubted(held) and not candidate.is_reviewed:
         return False
-    if candidate.is_reviewed and bool(candidate.verdict.objections) != bool(held.verdict.objections):
-        return bool(candidate.verdict.objections)
+    if candidate.is_reviewed and is_doubted(candidate) != is_doubted(held):
+        return is_doubted(candidate)
     if held.worlds_still_failing != candidate.worlds_still_failing or held.worlds_still_failing:
         return candidate.worlds_still_failing >= held.worlds_still_failing
     is_weaker = candidate.patch.rank[:1] > held.patch.rank[:1]
     is_doubtful = candidate.patch.safety is Safety.UNSURE and held.patch.safety is Safety.SAFE
     return candidate.run.copies >= held.run.copies or is_weaker or is_doubtful
+
+
+def is_doubted(candidate: CandidateResult) -> bool:
+    """Return whether objections speak for another candidate.
+
+    Weak ones do not if the patch trains what the program meant to train: what that adds to a saved state dict, which is
+    of little use without it, is no reason to leave it untrained.
+    """
+    return bool(candidate.verdict.objections) and not candidate.verdict.effects
 
 
 def is_stronger(further: CandidateResult, held: CandidateResult, before: Failure | None) -> bool:
@@ -112,9 +121,4 @@ def where(failure: Failure) -> str:
 
 def is_settled(held: CandidateResult) -> bool:
     """Return whether no candidate can be better than this one: it moves only what failed, and not in a loop."""
-    return (
-        not held.worlds_still_failing
-        and not held.verdict.objections
-        and not held.patch.joint
-        and not copies_in_loop(held)
-    )
+    return not held.worlds_still_failing and not is_doubted(held) and not held.patch.joint and not copies_in_loop(held)

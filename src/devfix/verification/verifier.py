@@ -28,7 +28,7 @@ from devfix.verification.checks.suppression import still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.endings import describe_other_end, ends_alike, ends_as
-from devfix.verification.other_worlds import OtherWorlds, Runner
+from devfix.verification.other_worlds import AS_BEFORE, OtherWorlds, Runner
 from devfix.verification.requests import CPU, Expect, expect_nothing, expected_requests, first_request
 
 Review = Callable[[Patch, Mapping[str, bytes]], Sequence[Objection]]
@@ -212,6 +212,7 @@ class Verifier:
             for world in [home, *others]
         }
         control, self._control = self._control or pool.submit(self.run, home, self.files, False, NO_COUNTS), None
+        effects = candidate.verdict.effects
         worlds, outcome, reason, worlds_still_failing = {}, candidate.verdict.outcome, candidate.verdict.reason, 0
         for world, future in runs.items():
             run = future.result()
@@ -223,8 +224,9 @@ class Verifier:
                 outcome, reason = "broken", missed
             elif world == home and not ends_as(run, candidate.run):
                 outcome, reason = "broken", describe_other_end(run, fresh)
-            elif world != home and (worse := self._others.worse(world, candidate, run)):
-                outcome, reason = worse
+            elif world != home and (found := self._others.compare(world, candidate, run)) != AS_BEFORE:
+                outcome, reason = (found.outcome, found.reason) if found.outcome else (outcome, reason)
+                effects += (found.effect,) if found.effect else ()
             elif world == CPU and (apart := extra_gpu_work(self.before, runs[home].result(), run, edits)):
                 outcome, reason = "behaviour-changed", apart
         if control.result().outcome is Outcome.CLEAN:
@@ -241,6 +243,12 @@ class Verifier:
         if outcome in ("verified", "progressed") and CPU in others:  # others are only run without it if it fails there
             before[CPU.name] = self.baseline(CPU).ending
         verdict = replace(
-            candidate.verdict, outcome=outcome, worlds=worlds, reason=reason, before=before, objections=against
+            candidate.verdict,
+            outcome=outcome,
+            worlds=worlds,
+            reason=reason,
+            before=before,
+            objections=against,
+            effects=tuple(dict.fromkeys(effects)),
         )
         return replace(candidate, verdict=verdict, worlds_still_failing=worlds_still_failing)

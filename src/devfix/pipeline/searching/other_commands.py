@@ -12,8 +12,9 @@ from functools import partial
 from devfix.discovery import Command, reaching
 from devfix.errors import BudgetSpentError
 from devfix.execution import SEED
-from devfix.model import NO_COUNTS, Failure, OtherRun, Others, Outcome, Patch, Run, World
+from devfix.model import NO_COUNTS, CountRequest, Failure, OtherRun, Others, Outcome, Patch, Run, World
 from devfix.pipeline.opening.session import Session
+from devfix.verification.checks.newly_trained import training_request
 from devfix.verification.evidence import Objection
 from devfix.verification.other_commands.compare import compare_runs
 
@@ -61,7 +62,7 @@ class OtherCommands:
                     if pair is None:
                         break
                     before, after = pair
-                    again = partial(self._again, command, world, files)
+                    again = partial(self._again, command, patch, world, files)
                     effect, how = compare_runs(before, after, failure, patch.edits, again)
                 except BudgetSpentError:
                     self._left_out[command.shown] = "the budget of the repair was spent"
@@ -108,8 +109,10 @@ class OtherCommands:
             return None
         return before, after
 
-    def _again(self, command: Command, world: World, files: Mapping[str, bytes]) -> tuple[Run, Run]:
-        return self._once(command, world, self.session.files, SEED), self._once(command, world, files, SEED)
+    def _again(self, command: Command, patch: Patch, world: World, files: Mapping[str, bytes]) -> tuple[Run, Run]:
+        reach = training_request(patch.edits)
+        plain = self._once(command, world, self.session.files, SEED, reach=reach)
+        return plain, self._once(command, world, files, SEED)
 
     def _run(self, command: Command, world: World, files: Mapping[str, bytes], share: float) -> Run:
         key = (command.words, world, tuple(sorted(files.items())))
@@ -118,7 +121,13 @@ class OtherCommands:
         return self._known[key]
 
     def _once(
-        self, command: Command, world: World, files: Mapping[str, bytes], seed: int | None, share: float = 1.0
+        self,
+        command: Command,
+        world: World,
+        files: Mapping[str, bytes],
+        seed: int | None,
+        share: float = 1.0,
+        reach: CountRequest = NO_COUNTS,
     ) -> Run:
         observer = copy(self.session.observer)
         observer.scripts = True
@@ -127,7 +136,7 @@ class OtherCommands:
         observer.target = replace(observer.target, command=command.words, timeout=limit, until=None)
         began = time.monotonic()
         try:
-            return observer.run(world, files, fresh=False, reach=NO_COUNTS, seed=seed)
+            return observer.run(world, files, fresh=False, reach=reach, seed=seed)
         finally:
             self._spent += (time.monotonic() - began) / 2  # two run at once
 

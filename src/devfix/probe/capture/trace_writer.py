@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ..config import ProbeConfig
-from ..counters import scope_watch, sites, totals
+from ..counters import scope_watch, sites, totals, untrained
 from ..inspection import device_map
 from ..provenance import positions, transfers
 from ..simulation import seeding
@@ -88,6 +88,7 @@ class TraceWriter:
             "operator_counts": self._part(sites.export),
             "operator_totals": self._operator_totals(),
             "unseeded": self._part(seeding.unseeded_generators),
+            "untrained": self._part(untrained.export),
             "imported": self._part(imported_modules.export),
             "modules": self._part(device_map.export) if self.order.map else [],
             "blind": self.blind,

@@ -14,7 +14,7 @@ from .. import config
 from ..capture import failure, imported_modules, modules, unraised
 from ..capture.failure_recorder import FailureRecorder
 from ..capture.trace_writer import TraceWriter
-from ..counters import checksums, scope_watch, sites, totals, uninitialized
+from ..counters import checksums, scope_watch, sites, totals, uninitialized, untrained
 from ..inspection import device_map
 from ..provenance import compiler_import, creations, places, tracking
 from ..recipes import calls
@@ -37,6 +37,7 @@ def begin(text: str | None = None, environment: Mapping[str, str] | None = None)
     scope_watch.want(order.watch)
     sites.want(order.reach, order.steps, order.traces)
     checksums.want(order.given)
+    untrained.want(order.untrained)
     totals.want(order.totals, order.kind == "cpu")
     calls.want(order.calls)
     imported_modules.begin(os.environ if environment is None else environment)
@@ -58,6 +59,7 @@ def _enter(order: config.ProbeConfig, trace: TraceWriter, endings: FailureRecord
         modules.install()
         tracking.install()
         compiler_import.install()
+        untrained.install()
         if not order.scripts:
             scripts.interpret()
         if order.map:

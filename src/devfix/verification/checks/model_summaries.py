@@ -8,14 +8,14 @@ from difflib import SequenceMatcher
 
 from devfix.model import Edit
 
-_REGISTERED = re.compile(r"\bself\.(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*Module(?:List|Dict)\(")
+_REGISTERED = re.compile(r"\bself\.(\w+)\s*(?::[^=\n]+)?=\s*(?:\w+\.)*(?:Module|Parameter)(?:List|Dict)\(")
 _NUMBER = re.compile(r"\d[\d.,]*(?: ?[KMGB]\b)?")
 _OF_MODELS = re.compile(r"\b(modules?|layers?|param(eter)?s?|flops|size)\b", re.IGNORECASE)
 _OF_REPR = re.compile(r"\s*(\(\S+\): .*|\))$")
 
 
 def registered_attributes(edits: Iterable[Edit]) -> frozenset[str]:
-    """Return the attributes that edits turn into containers of modules, which makes them children of their module."""
+    """Return the attributes that edits turn into containers that register the modules or parameters in them."""
     found: set[str] = set()
     for edit in edits:
         before, after = (_REGISTERED.findall(text.decode("utf-8", "replace")) for text in (edit.before, edit.after))

@@ -17,7 +17,7 @@ _STYLES = {"repaired": "bold green", "clean": "bold green", "partial": "bold yel
 
 
 def headline(data: ReportRecord) -> Text:
-    """Return the outcome in one sentence, the objections to the fixes, the command and its world."""
+    """Return the outcome in one sentence, what to know of the fixes, the command and its world."""
     words = Text(_sentence(data), style=_STYLES.get(data.outcome, "bold red"))
     for doubt in doubts(data):
         words.append("\n" + doubt, style="bold yellow")
@@ -99,8 +99,10 @@ def why_not_sought(data: ReportRecord, index: int) -> str:
 
 
 def doubts(data: ReportRecord) -> Iterator[str]:
-    """Yield the objections to the fixes; of a failure without one, to a candidate that did fix the failure."""
+    """Yield effects of the fixes and objections to them; of a failure without one, to a candidate that did fix it."""
     for fix in data.fixes:
+        for effect in fix.verdict.effects:
+            yield f"{one_line(effect, 300)}."
         for objection in fix.verdict.objections[:3]:
             yield f"Review `{one_line(fix.title, 100)}`: {one_line(objection, 300)}"
     fixed = {fix.failure for fix in data.fixes}
