@@ -28,7 +28,10 @@ def test_a_buffer_that_a_method_gives_something_else(value: str) -> None:
     assert objection.strength == "strong" and "a buffer takes tensors alone" in objection.reason
 
 
-@pytest.mark.parametrize("value", ["torch.zeros(4)", "None", "torch.zeros(4) * 2", "torch.rand(4).exp()"])
+@pytest.mark.parametrize(
+    "value",
+    ["torch.zeros(4)", "None", "torch.zeros(4) * 2", "torch.rand(4).exp()", "self.scale * 0.9 + value * 0.1"],
+)
 def test_a_buffer_that_a_method_gives_a_tensor(value: str) -> None:
     assert found(NET + METHOD.format(value), BUFFER) == []
 

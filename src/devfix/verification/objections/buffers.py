@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
@@ -100,6 +101,17 @@ def _is_of_tensors(value: ast.expr, path: str, owner: str, function: Function | 
     return bool(passed) and set(passed) == {"tensor"}
 
 
+def _is_computed_of(value: ast.expr, attribute: str, function: Function | None) -> bool:
+    """Return whether a value is a tensor where the attribute that gets it is one: `self.mean * 0.9 + new * 0.1`."""
+    tensor = ast.parse("torch.empty(())", mode="eval").body
+
+    class Known(ast.NodeTransformer):
+        def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+            return tensor if ast.unparse(node) == attribute else self.generic_visit(node)
+
+    return kind_of(Known().visit(deepcopy(value)), function) == "tensor"
+
+
 def _is_made_alike(value: ast.expr, first: ast.expr | None) -> bool:
     """Return whether calls of one function compute two values, of which one may be moved: `build(8).to(device)`."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ("to", "cuda"):
@@ -128,7 +140,9 @@ def _assignments(
                 value = with_passed_values(value, path, owner, function, code)
                 kind = kind_of(value, function)
                 if kind == "unknown" and (
-                    _is_of_tensors(value, path, owner, function, code) or _is_made_alike(value, first)
+                    _is_computed_of(value, f"{receiver}.{name}", function)
+                    or _is_of_tensors(value, path, owner, function, code)
+                    or _is_made_alike(value, first)
                 ):
                     continue
                 if kind not in ("other", "unknown") or (
