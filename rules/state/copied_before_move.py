@@ -13,7 +13,7 @@ from devfix.sdk import (
     Safety,
     SourceLocation,
     assignments,
-    move_statement,
+    reorder,
     rewrite,
 )
 
@@ -48,9 +48,12 @@ class CopiedBeforeMove(EvidenceRule[Copied]):
         )
 
     def fix(self, ctx: Context, found: Copied) -> Changes:
-        """Put the statement that moves before the one that copies, in the block that contains both."""
-        module = move_statement(found.site.file, found.block, found.moved, found.copied)
-        yield from rewrite(found.site.file, module, "Move the model before its weights are copied", Safety.LIKELY)
+        """Put the statement that moves before the one that copies; where it needs what is between, copy later."""
+        changed = reorder(found.site.file, found.block, found.copied, found.moved)
+        if changed is not None:
+            earlier, later = "Move the model before its weights are copied", "Copy the weights after the model is moved"
+            title = earlier if changed.is_earlier else later
+            yield from rewrite(found.site.file, changed.module, title, Safety.LIKELY)
 
 
 def _copied_above(ctx: Context, site: CallSite) -> Copied | None:

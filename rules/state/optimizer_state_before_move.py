@@ -18,12 +18,11 @@ from devfix.sdk import (
     Safety,
     ScopeVariable,
     Site,
-    assigned_targets,
     assigned_values,
     is_bound,
     last_name,
-    move_statement,
     parameters,
+    reorder,
     rewrite,
 )
 
@@ -137,30 +136,17 @@ def _order(ctx: Context, site: CallSite) -> Order | None:
 
 def _change_order(file: File, order: Order) -> Changes:
     """Yield the file with the model moved earlier; where that needs what is between, with the state filled later."""
-    body, loads = list(order.block.body), _loads(file, order.block.body[order.filled])
-    between = body[order.filled : order.moved]
-    done = "the optimizer's state is loaded" if loads else "the optimizer is made"
-    if not any(_needs(file, body[order.moved], each) for each in between):
-        module = move_statement(file, order.block, order.moved, order.filled)
-        yield from rewrite(file, module, f"Move the model before {done}", Safety.LIKELY)
-    elif not any(_needs(file, each, between[0]) for each in body[order.filled + 1 : order.moved + 1]):
-        module = move_statement(file, order.block, order.filled, order.moved)
-        verb = "Load the optimizer's state" if loads else "Make the optimizer"
-        yield from rewrite(file, module, f"{verb} after the model is moved", Safety.LIKELY)
-
-
-def _needs(file: File, statement: cst.CSTNode, earlier: cst.CSTNode) -> bool:
-    """Return whether a statement reads or assigns what an earlier one binds."""
-    bound = [target for each in file.within(earlier) for target in assigned_targets(each)]
-    parts = [each for target in bound for each in (target, *file.within(target))]
-    defined = [each.name for each in file.within(earlier) if isinstance(each, cst.FunctionDef | cst.ClassDef)]
-    aliases = [each.name for each in file.within(earlier, cst.AsName)]
-    names = {
-        file.code(each)
-        for each in (*parts, *defined, *aliases)
-        if isinstance(each, cst.Name | cst.Attribute) and file.code(each) != "self"
-    }
-    return any(file.find(statement, each) for each in names)
+    changed = reorder(file, order.block, order.filled, order.moved)
+    if changed is None:
+        return
+    if _loads(file, order.block.body[order.filled]):
+        titles = (
+            "Move the model before the optimizer's state is loaded",
+            "Load the optimizer's state after the model is moved",
+        )
+    else:
+        titles = "Move the model before the optimizer is made", "Make the optimizer after the model is moved"
+    yield from rewrite(file, changed.module, titles[0 if changed.is_earlier else 1], Safety.LIKELY)
 
 
 def _with_state(ctx: Context, event: Event) -> Changes:

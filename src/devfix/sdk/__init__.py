@@ -82,11 +82,11 @@ from devfix.source.edits.expressions import (
 )
 from devfix.source.edits.imports import with_import
 from devfix.source.edits.listed_tensors import is_drawn
+from devfix.source.edits.statement_order import Reordered, reorder
 from devfix.source.edits.statements import (
     add_method,
     insert_after,
     insert_before,
-    move_statement,
     remove_statement,
     replace_statement,
 )
@@ -148,6 +148,7 @@ __all__ = [
     "NameRef",
     "Operand",
     "OperandRule",
+    "Reordered",
     "Repository",
     "Rule",
     "Safety",
@@ -232,7 +233,6 @@ __all__ = [
     "module_container",
     "module_device",
     "modules_of",
-    "move_statement",
     "move_to",
     "moved_away",
     "named_device",
@@ -253,6 +253,7 @@ __all__ = [
     "remove_keyword",
     "remove_move",
     "remove_statement",
+    "reorder",
     "replace_device",
     "replace_device_name",
     "replace_statement",
