@@ -92,7 +92,7 @@ def _is_alone(failure: Failure, *operands: Operand) -> bool:
     """Return whether nothing that the running functions of the program know is on a GPU, but some operands."""
     known = {(name.frame, name.expression) for each in operands for name in (*each.names, *each.sources)}
     return all(
-        each.device in ("cpu", "") or (number, each.expression) in known
+        each.may_be_on("cpu") or (number, each.expression) in known
         for number, frame in enumerate(failure.frames)
         for each in frame.scope
         if frame.place.owned and each.kind in ("tensor", "module", "device", "object")

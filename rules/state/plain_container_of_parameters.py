@@ -23,7 +23,6 @@ from devfix.sdk import (
     takes_modules,
 )
 
-HAS_NONE = ""  # the device of a module that registers no tensor: nothing says whether it was moved
 REASON = "The module still does not train the parameters in it: `nn.ParameterDict` or `nn.ParameterList` would."
 
 
@@ -41,7 +40,7 @@ class PlainContainerOfParameters(EvidenceRule[ModuleOwner]):
             scope = {each.expression: each for each in ctx.failure.frames[owner.frame].scope}
             module, held = scope.get(owner.expression), scope.get(f"{owner.expression}.{owner.attribute}")
             is_listed = "[" in owner.attribute and held is not None and held.type.endswith("Parameter")
-            if is_listed and module is not None and module.device in (ctx.peer.device, HAS_NONE):
+            if is_listed and module is not None and module.may_be_on(ctx.peer.device):
                 return owner
         return None
 

@@ -25,7 +25,6 @@ from devfix.sdk import (
     takes_modules,
 )
 
-HAS_NONE = ""  # the device of a module that registers no tensor: nothing says whether it was moved
 Held = tuple[File, cst.ClassDef, list[cst.BaseExpression]]  # the file, the class, and the values of its attribute
 
 
@@ -44,7 +43,7 @@ class PlainListOfModules(EvidenceRule[tuple[ScopeVariable, str]]):
                 whole, bracket, _ = each.expression.partition("[")
                 name, _, attribute = whole.rpartition(".")
                 holder = modules.get(name)
-                is_there = holder is not None and holder.device in (ctx.peer.device, HAS_NONE)
+                is_there = holder is not None and holder.may_be_on(ctx.peer.device)
                 if bracket and holder is not None and is_there and _holds(ctx, each):
                     return holder, attribute
         return None
@@ -89,7 +88,7 @@ def _holds(ctx: Context, module: ScopeVariable) -> bool:
     holders, device = ctx.operand.holders, ctx.operand.device
     if any(owner.kind in ("parameter", "buffer") for owner in holders):
         return module.device == device
-    return module.device in ("", device) and any(owner.type == module.type for owner in holders)
+    return module.may_be_on(device) and any(owner.type == module.type for owner in holders)
 
 
 def _move_behind(ctx: Context, whole: ScopeVariable, found: list[Held], attribute: str, reason: str) -> Changes:

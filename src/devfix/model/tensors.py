@@ -71,6 +71,10 @@ class ScopeVariable:
         """The moves between devices, oldest first."""
         return tuple(event for event in self.history if event.kind == "move")
 
+    def may_be_on(self, device: str) -> bool:
+        """Return whether it is on a device, or holds nothing, so that nothing says whether it was moved there."""
+        return self.device in (device, "")
+
 
 @dataclass(frozen=True)
 class NameRef:
