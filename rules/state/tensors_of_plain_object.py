@@ -1,5 +1,6 @@
 """An object that is not a module keeps its tensors on the device on which its constructor created them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -15,6 +16,7 @@ from devfix.sdk import (
     File,
     Safety,
     ScopeVariable,
+    SourceLocation,
     StoredAttribute,
     add_keyword,
     assigned_targets,
@@ -69,8 +71,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         """
         is_kept = ctx.operand.owner is not None or is_indexed_beside(ctx.failure, ctx.operand)
         for each in ctx.stored_attributes() if not is_kept else ():
-            place = next(iter(each.places), None)
-            if each.module is None and place is not None and place.owned and is_in_constructor(place.function):
+            if each.module is None and _in_constructors(each.places):
                 return each
         return None
 
@@ -80,7 +81,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         if sources and sources[0].parameter:
             return self.confidence
         found = self.search(ctx)
-        inside = ctx.sources.file(found.places[0]) if found is not None else None
+        inside = ctx.sources.file(_in_constructors(found.places)[0]) if found is not None else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
         is_small = used is not None and used.methods == 1 and len(used.names) <= FEW and not used.is_filled
         return Confidence.INDIRECT if is_small else self.confidence
@@ -91,8 +92,8 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         if sources and sources[0].parameter:  # which an earlier change has added for another object
             yield from ctx.rename_device(sources)
             return
-        inside = ctx.sources.file(found.places[0])
-        site = ctx.call_at(next((each for each in found.places if not is_in_constructor(each.function)), None))
+        inside = ctx.sources.file(_in_constructors(found.places)[0])
+        site = ctx.call_at(_constructing(found.places))
         if inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
         used, target = _find_used(ctx, found, inside), _target(site)
@@ -113,13 +114,14 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
 
 def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallSite, devices: list[str]) -> Changes:
     """Yield changes that create the constructor's tensors on the device, which it is given, or is to be given."""
-    made = ctx.site_at(found.places[0])
+    made = ctx.site_at(_in_constructors(found.places)[0])
     constructor = made.function if made is not None else None
     if made is None or constructor is None:
         return
     own = [*file.own_nodes(constructor, cst.Call)]
     factories = [each for each in own if creates_on_default_device(file, each)]
-    drawn = [each for each in own if _is_drawn_for_itself(file, each)]
+    roots = _made_elsewhere(ctx, file, found)
+    drawn = [each for each in own if _is_kept_as_it_is(file, each) and (is_drawn(file, each) or each in roots)]
     owner = made.place.function.partition(".__init__")[0]
     if given := made.device_parameter(ctx.target_device):
         edits: dict[cst.CSTNode, cst.CSTNode] = {each: add_keyword(each, "device", given) for each in factories}
@@ -130,12 +132,31 @@ def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallS
     yield from site.pass_device(Definition(file, constructor), factories, created, Safety.LIKELY, drawn, devices)
 
 
-def _is_drawn_for_itself(file: File, call: cst.Call) -> bool:
-    """Return whether a call draws a tensor on the host that is assigned as it is, or in a list: `[torch.rand(3)]`."""
+def _in_constructors(places: Sequence[SourceLocation]) -> list[SourceLocation]:
+    """Return where constructors created a tensor, or called the function that did: `betas = cosine_betas(10)`."""
+    return [each for each in places if each.owned and is_in_constructor(each.function)]
+
+
+def _constructing(places: Sequence[SourceLocation]) -> SourceLocation | None:
+    """Return where the object of the constructor was made."""
+    around = places[places.index(_in_constructors(places)[0]) :]
+    return next((each for each in around if not is_in_constructor(each.function)), None)
+
+
+def _made_elsewhere(ctx: Context, file: File, found: StoredAttribute) -> list[cst.CSTNode | None]:
+    """Return the constructor's calls of functions in which tensors of the object were created."""
+    tensors = (each for each in ctx.failure.frames[found.frame].scope if _is_own(each, found))
+    made = (event.places for each in tensors for event in each.history[:1] if each.kind == "tensor")
+    places = (_in_constructors(each)[:1] for each in made if each and not is_in_constructor(each[0].function))
+    return [file.root_at(each) for there in places for each in there if each.path == file.path]
+
+
+def _is_kept_as_it_is(file: File, call: cst.Call) -> bool:
+    """Return whether the result of a call is assigned as it is, or in a list: `[torch.rand(3)]`."""
     outer = file.parent(call)
     while isinstance(outer, CONTAINING):
         outer = file.parent(outer)
-    return isinstance(outer, cst.Assign) and is_drawn(file, call)
+    return isinstance(outer, cst.Assign)
 
 
 def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
@@ -143,7 +164,7 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
 
     Returns None if the class keeps one of them on the host, or is a collection, whose items are moved.
     """
-    node = file.root_at(found.places[0])
+    node = file.root_at(_in_constructors(found.places)[0])
     holder = file.class_of(node) if node is not None else None
     scope = {each.expression: each for each in ctx.failure.frames[found.frame].scope}
     name = f"{found.whole}.{found.attribute}"
@@ -174,7 +195,7 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
 
 def _is_own(variable: ScopeVariable, found: StoredAttribute) -> bool:
     """Return whether a tensor was created under the constructor that created the stored one: it was not given."""
-    constructor = found.places[0].function
+    constructor = _in_constructors(found.places)[0].function
     made = [place.function for event in variable.history[:1] for place in event.places]
     return not made or constructor in made or any(each.endswith(".__init__") for each in made)
 

@@ -90,7 +90,7 @@ def add_device_parameter(
             positions = torch.arange(x.shape[1], device=device)
     """
     node = function.node
-    if not isinstance(node, cst.FunctionDef) or not (factories or inside):
+    if not isinstance(node, cst.FunctionDef) or not (factories or moved or inside):
         return
     known = parameters(node)
     if any("device" in each for each in known) or function.file.find(node, "device"):
