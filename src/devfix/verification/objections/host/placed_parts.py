@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from devfix.model import Failure
 from devfix.verification.evidence import Objection
-from devfix.verification.objections.code import Code, Function, functions
+from devfix.verification.objections.code import Code, Function, called_name, functions
 from devfix.verification.objections.host.kept_on_purpose import DTYPE, MOVES, moved_class
 from devfix.verification.objections.introduced import Introduced, class_of
 
@@ -54,7 +54,7 @@ def _of_constructor(made: str, part: str, code: Code) -> Iterator[Objection]:
 
 
 def _places(constructor: Function) -> Iterator[tuple[str, str, int]]:
-    """Yield the devices to which a constructor moves parts, each with the part and the line; two for one of a loop."""
+    """Yield the devices on which a constructor puts parts, each with the part and the line; two for one of a loop."""
     turns = {
         each.id
         for node in ast.walk(constructor)
@@ -63,7 +63,8 @@ def _places(constructor: Function) -> Iterator[tuple[str, str, int]]:
         if isinstance(each, ast.Name)
     }
     for name, call in _moves(constructor):
-        given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
+        placed = call.args if called_name(call) in MOVES else []
+        given = [*placed, *(each.value for each in call.keywords if each.arg == "device")]
         for device in given[:1]:
             text = ast.unparse(device).removeprefix("self.")
             if DTYPE.search(text):
@@ -74,7 +75,10 @@ def _places(constructor: Function) -> Iterator[tuple[str, str, int]]:
 
 
 def _moves(constructor: Function) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the moves of what is assigned to an attribute, and those that stand alone: `self.head.to(device)`."""
+    """Yield the moves of what is assigned to an attribute, and those that stand alone: `self.head.to(device)`.
+
+    Parts that are made on a device count as well: `self.table = nn.Embedding(rows, width, device=table_device)`.
+    """
     for node in ast.walk(constructor):
         inner: Iterator[ast.AST] = iter(())
         names = [each.attr for each in getattr(node, "targets", ()) if isinstance(each, ast.Attribute)]
@@ -83,5 +87,9 @@ def _moves(constructor: Function) -> Iterator[tuple[str, ast.Call]]:
         elif isinstance(node, ast.Expr):
             inner = iter((node.value,))
         for each in inner:
-            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in MOVES:
+            if not isinstance(each, ast.Call):
+                continue
+            if isinstance(each.func, ast.Attribute) and each.func.attr in MOVES:
                 yield (names or [ast.unparse(each.func.value).removeprefix("self.")])[0], each
+            elif names and called_name(each)[:1].isupper():
+                yield names[0], each
