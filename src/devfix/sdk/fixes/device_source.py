@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,8 @@ from devfix.source.edits.expressions import add_keyword, argument, expression
 from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assigned_values, assignments, parameters
 from devfix.source.queries.repository import Definition, Repository
+
+OWN = re.compile(r"self\.\w+")
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,45 @@ def pin_where_assigned(diagnosis: Diagnosis, source: Sources, name: str) -> Iter
 
 
 def _is_other_parameter(found: DeviceSource, anchor: str) -> bool:
-    """Return whether a device and the one that is named are both parameters: who passes two means both of them."""
-    function = found.file.function_of(found.call)
+    """Return whether a device and the one that is named are both parameters: who passes two means both of them.
+
+    So does who passes one of two, and leaves the other at its default: `Replay(size, device)` of a class that has
+    `storage="cpu"` as well.
+    """
+    if found.parameter and is_given_to_another(found, anchor):
+        return True
+    return found.named is not None and is_another_choice(found.file, found.call, found.file.code(found.named), anchor)
+
+
+def is_another_choice(file: File, node: cst.CSTNode, named: str, device: str) -> bool:
+    """Return whether two devices at a node are chosen apart: two parameters, or two attributes of the same object.
+
+    >>> file = File("m.py", b"def f(n, device, storage):\\n    return zeros(n, device=storage)\\n")
+    >>> call = file.find(file.module, "zeros(n, device=storage)")[0]
+    >>> is_another_choice(file, call, "storage", "device"), is_another_choice(file, call, '"cpu"', "device")
+    (True, False)
+    """
+    function = file.function_of(node)
     given = parameters(function) if function is not None else []
-    return isinstance(found.named, cst.Name) and found.named.value in given and anchor in given
+    sources = [_parameter_of(file, function, each) if OWN.fullmatch(each) else each for each in (named, device)]
+    if named == device:
+        return False
+    return all(each in given for each in sources) or all(OWN.fullmatch(each) for each in (named, device))
+
+
+def _parameter_of(file: File, function: cst.FunctionDef | None, attribute: str) -> str:
+    """Return the text of what a function assigns to an attribute; "" if that is none, or several."""
+    values = assigned_values(file, attribute, function) if function is not None else []
+    return file.code(values[0]) if len(values) == 1 else ""
+
+
+def is_given_to_another(found: DeviceSource, device: str) -> bool:
+    """Return whether a call passes a device already, to another parameter than the one that it leaves out.
+
+    >>> is_given_to_another(ctx.device_sources()[0], "x.device")
+    False
+    """
+    return any(found.file.code(each.value) == device for each in found.call.args)
 
 
 def replace_device_name(found: DeviceSource, device: str) -> Change | None:

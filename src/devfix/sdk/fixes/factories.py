@@ -10,7 +10,7 @@ import libcst as cst
 from devfix.model import Diagnosis, Failure, ScopeVariable, SourceLocation
 from devfix.sdk.changes import Change, change
 from devfix.sdk.fixes.device_expressions import device_expressions, means
-from devfix.sdk.fixes.device_source import failed_expression
+from devfix.sdk.fixes.device_source import failed_expression, is_another_choice
 from devfix.sdk.trace.operands import DEVICE_KINDS
 from devfix.sdk.trace.sites import FixSite, scope_at
 from devfix.source import File, Sources, last_name
@@ -86,7 +86,11 @@ def add_device_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) ->
     if applied_move(file, call, failed_expression(file, diagnosis.failure)) is not None:
         return
     yield from _move_earlier(file, call)
+    given = argument(call, "device")
+    named = file.code(given.value) if given is not None else ""
     for anchor in device_expressions(diagnosis, site, file):
+        if named and is_another_choice(file, call, named, anchor):
+            continue
         beside, written = _sibling_factories(file, call), _written_factories(file, call)
         for group in dict.fromkeys([(call, *beside, *written), (call, *beside), (call,)]):
             module = file.replace({each: add_keyword(each, "device", anchor) for each in group})

@@ -14,6 +14,7 @@ from devfix.sdk.fixes.device_expressions import device_expressions
 from devfix.sdk.fixes.device_source import (
     DeviceSource,
     calls_function,
+    is_given_to_another,
     is_passed_in,
     leading_parameters,
     similar_calls,
@@ -49,7 +50,7 @@ def tell_device(diagnosis: Diagnosis, source: Sources) -> Iterator[Change]:
         inside = untold if untold and untold[-1].call is inner else []
         untold = [*inside, DeviceSource(file, call, site, parameter=name)]
         for device in device_expressions(diagnosis, site, file):
-            made = _pass_on(untold, device)
+            made = None if is_given_to_another(untold[-1], device) else _pass_on(untold, device)
             if made is not None:
                 yield made
 
