@@ -48,6 +48,15 @@ def test_better_evidence_counts_for_nothing_where_the_devices_are_only_exchanged
     assert not is_stronger(again, held, before)
 
 
+def test_better_evidence_counts_for_nothing_where_the_same_expression_fails_as_before() -> None:
+    before = failure(3, 1, 10)
+    held, strong = candidate(rank=(2, 0)), candidate("progressed", rank=(1, 0))
+    again = replace(strong, run=replace(strong.run, failure=before), patch=replace(strong.patch, edits=()))
+    assert not is_stronger(again, held, before)
+    elsewhere = replace(again, run=replace(strong.run, failure=failure(4, 1, 10)))
+    assert is_stronger(elsewhere, held, before)
+
+
 def test_an_unsure_change_is_not_better_than_a_safe_one_for_fewer_copies() -> None:
     kept = candidate(copies=3)
     for safety, is_worse in ((Safety.SAFE, False), (Safety.LIKELY, False), (Safety.UNSURE, True)):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from devfix.model import Failure, Patch, Run, Safety, Verdict, VerdictOutcome
-from devfix.verification.edit_map import is_edited, is_turned_round
+from devfix.verification.edit_map import is_edited, is_repeated, is_turned_round
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,12 @@ def is_doubted(candidate: CandidateResult) -> bool:
 
 
 def is_stronger(further: CandidateResult, held: CandidateResult, before: Failure | None) -> bool:
-    """Return whether a candidate that leads to another failure has better evidence than the verified one."""
-    is_back = is_turned_round(before, further.run.failure, further.patch.edits)
+    """Return whether a candidate that leads to another failure has better evidence than the verified one.
+
+    It has not where the same expression fails again, with its operands exchanged or where they were.
+    """
+    given = before, further.run.failure, further.patch.edits
+    is_back = is_turned_round(*given) or is_repeated(*given)
     return further.patch.rank[:1] < held.patch.rank[:1] and not is_back
 
 

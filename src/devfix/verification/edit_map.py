@@ -177,6 +177,17 @@ def is_turned_round(before: Failure | None, after: Failure | None, edits: Iterab
     return exchanged and _same(before.at, location_before(after.at, edits))
 
 
+def is_repeated(before: Failure | None, after: Failure | None, edits: Iterable[Edit]) -> bool:
+    """Return whether the expression that failed fails again, with its operands on the devices where they were.
+
+    What the edit moved was then moved back by the program, which has its own reason for the place.
+    """
+    if before is None or after is None or before.at is None or after.at is None:
+        return False
+    one, other = ([(each.argument, each.device) for each in failure.operands] for failure in (before, after))
+    return bool(one) and one == other and _same(before.at, location_before(after.at, edits))
+
+
 def _path(operand: Operand, failure: Failure) -> list[Event]:
     """Return the events of an operand before the failing expression, which itself may view or cast it."""
     events = list(operand.history)
