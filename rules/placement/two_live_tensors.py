@@ -28,9 +28,10 @@ class TwoLiveTensors(OperandRule):
     def suspects(self, ctx: Context) -> Iterator[Context]:
         """Put output operands last: a write into a copy would be lost, so the other one should move.
 
-        What comes to a part of a tensor that is kept (`kept[rows] += new`) is blamed in place of what is kept.
+        What comes to a part of a tensor that is kept (`kept[rows] += new`) is blamed in place of what is kept, and what
+        the statement computes elsewhere for it first: `out[rows] = expert(x[rows].to(there)) * weights[rows]`.
         """
-        every = sorted(ctx.suspects(), key=_is_result)
+        every = sorted(ctx.suspects(), key=lambda each: (_is_result(each), not _is_sent_here(each)))
         return (each.view_peer() if _is_updated_here(each) else each for each in every)
 
     def matches(self, ctx: Context) -> bool:
@@ -69,6 +70,21 @@ def _is_updated_here(ctx: Context) -> bool:
     """
     names = {each.expression for each in (*ctx.operand.names, *ctx.operand.sources)}
     return any(_part_written(site) in names for site in ctx.sites("use"))
+
+
+def _is_sent_here(ctx: Context) -> bool:
+    """Return whether the failing statement computes the operand of what it moves away from what it writes into."""
+    moved, last = ctx.operand.transfers[-1:], ctx.operand.history[-1:]
+    if not moved or moved == last:
+        return False
+    for site in ctx.sites("use"):
+        place, written = moved[0].owned_place, _part_written(site)
+        is_here = place is not None and site.file.statement_of(site.file.root_at(place) or site.node) is site.statement
+        there = [each.device for each in site.scope if each.expression == written]
+        is_here = is_here and not ctx.names_in(site.frame)
+        if is_here and there == [ctx.peer.device]:
+            return True
+    return False
 
 
 def _part_written(site: Site) -> str:

@@ -16,6 +16,7 @@ from devfix.sdk.trace.sites import FixSite
 from devfix.source import File, Sources, last_name
 from devfix.source.edits.expressions import move_to
 from devfix.source.edits.statements import insert_before
+from devfix.source.matches import match
 from devfix.source.queries.loops import outside_loops
 from devfix.source.queries.naming import imported_name
 from devfix.source.queries.reading import assignments, parameters
@@ -152,7 +153,8 @@ def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[
     if is_listed or is_kept:
         is_part = ":" in name  # of a list, whose first element may be any
         first, wanted = f"{name}[0].device", target_device(diagnosis)
-        is_right = all(each.device == wanted for each in site.scope if each.expression == f"{name}[0]") and not is_part
+        is_right = all(each.device == wanted for each in site.scope if each.expression == f"{name}[0]")
+        is_right = is_right and not is_part and len(_what_is_appended(file, root, name)) < 2
         others = device_expressions(diagnosis, site, file) if not is_right else []
         items = f"{name.rpartition('[')[0] if is_part else name}["
         for anchor in [*(each for each in others if not each.startswith(items)), *([] if is_part else [first])]:
@@ -161,6 +163,12 @@ def move_list(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Iterator[
             found = change(file, file.replace({whole: moved}), f"Move what `{name}` holds to {where}")
             if found:
                 yield found
+
+
+def _what_is_appended(file: File, node: cst.CSTNode, name: str) -> set[str]:
+    """Return what the function around a node appends to a list: where there are several, any of them may be first."""
+    calls = (match(each, "$LIST.append($X)") for each in file.within(file.function_of(node) or file.module, cst.Call))
+    return {file.code(each["X"]) for each in calls if each is not None and file.code(each["LIST"]) == name}
 
 
 def gathering_call(diagnosis: Diagnosis, file: File, call: cst.BaseExpression) -> cst.Call | None:
