@@ -32,11 +32,11 @@ class WeightsReplaced(OperandRule):
     """Moves what replaces them: where it is loaded, by the module after loading, or where it is assigned."""
 
     reports_intentional = True
-    supersedes = ("placement/module-created-late",)
+    supersedes = ("placement/module-created-late", "state/module-left-on-host")
 
     def explain(self, ctx: Context) -> str:
         """Report a parameter or buffer that was replaced since its module was moved."""
-        moved = module_device(ctx.failure, ctx.operand)
+        moved = module_device(ctx.failure, ctx.operand) or _source_device(ctx)
         if moved != ctx.peer.device or not any(True for _ in self.propose(ctx)):
             return ""
         return f"{ctx.name} is on {ctx.operand.device}: its module was moved to {moved}, and it was replaced later."
@@ -59,6 +59,20 @@ class WeightsReplaced(OperandRule):
                 yield from with_safety(_put_back(call), Safety.LIKELY)
                 return
         yield from _create_again(ctx)
+
+
+def _source_device(ctx: Context) -> str:
+    """Return where the running method's module was moved, if the operand was computed of data that was replaced; or "".
+
+    A part of a buffer has no owner: `self.sums[i]`.
+    """
+    event = next((each for each in reversed(ctx.operand.history) if each.op == "torch.Tensor.data"), None)
+    if event is None or event.owned_place is None or ctx.is_held:
+        return ""
+    sites = (each for each in ctx.uses() if each.place.path == event.owned_place.path)
+    own = [each for site in sites for each in site.scope if (each.expression, each.kind) == ("self", "module")]
+    moves = [move.device for each in own for move in each.transfers[-1:]]
+    return moves[-1] if moves and moves[-1] not in ("mixed", ctx.operand.device) else ""
 
 
 def _assigns(call: CallSite) -> bool:
