@@ -67,3 +67,27 @@ def test_another_kind_of_device_counts_in_whatever_thread(watched: None) -> None
     thread.start()
     thread.join()
     assert device_of_x() == "cpu"
+
+
+class Noise:
+    """An object whose class says a device, until `to` says another one."""
+
+    device = torch.device("cpu")
+
+    def reset(self) -> None:
+        self.size = 3
+        scope_watch.look()
+
+
+def test_a_device_that_an_object_is_told_later_counts() -> None:
+    noise = Noise()
+    scope_watch.want(frozenset({(__file__, Noise.reset.__code__.co_firstlineno + 2)}))
+    try:
+        noise.reset()
+        noise.device = torch.device("cuda:0")
+        noise.reset()
+        (found,) = scope_watch.export()
+        assert [each["device"] for each in found["scope"] if each["expression"] == "self.device"] == ["cuda:0"]
+    finally:
+        scope_watch.reset()
+        scope_watch._wanted.clear()

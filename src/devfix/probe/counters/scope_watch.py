@@ -13,10 +13,11 @@ from typing import Any
 import torch
 
 from ..inspection import histories, scope
-from ..inspection.members import instance_dict
+from ..inspection.members import Device, instance_dict
 from ..provenance import places
 from ..provenance.qualnames import COMPREHENSIONS
 
+_SAYS = re.compile(r"^self\.\w*device$")
 _MOST = 32  # records of one location: each costs some hundred microseconds
 
 _wanted: dict[str, set[int]] = {}
@@ -28,7 +29,7 @@ _lines: dict[tuple[int, int], tuple[CodeType, dict[str, Any], list[int]]] = {}
 
 @dataclass
 class _Record:
-    """A watched location: the names that were bound there at first, and where its tensors were at last.
+    """A watched location: the names that were bound there at first, and where its tensors and devices were at last.
 
     Of threads that run the same code on GPUs of their own, as those of `DataParallel` do, the one of the first GPU
     counts, whichever came last.
@@ -43,7 +44,8 @@ class _Record:
 
     def is_replaced(self, devices: dict[str, str]) -> bool:
         """Return whether the location is to be recorded again, for tensors on these devices."""
-        if self.looks >= _MOST or all(devices.get(name, at) == at for name, at in self.devices.items()):
+        is_same = all(devices.get(name, at) == at for name, at in self.devices.items())
+        if self.looks >= _MOST or (is_same and not _says_more(devices, self.devices)):
             return False
         old, new = ([each.get(name, "") for name in sorted(self.devices)] for each in (self.devices, devices))
         is_replica = self.thread is not _thread() and _types(old) == _types(new)
@@ -100,6 +102,11 @@ def _thread() -> object:
     return _own.thread
 
 
+def _says_more(devices: dict[str, str], before: dict[str, str]) -> bool:
+    """Return whether an object has a device attribute that it lacked: `.to` sets one for the default of its class."""
+    return any(name not in before and _SAYS.search(name) for name in devices)
+
+
 def _types(devices: list[str]) -> list[str]:
     return [each.partition(":")[0] for each in devices]
 
@@ -130,11 +137,15 @@ def _root(expression: str) -> str:
 
 
 def _devices(variables: dict[str, Any]) -> dict[str, str]:
-    """Return the devices of local tensors, and of those of the object whose method runs, unless it is a module."""
+    """Return the devices of local tensors, and of those of the object whose method runs, unless it is a module.
+
+    A device that it keeps counts as well, since `.to` changes it.
+    """
     own = variables.get("self")
     inside = {} if own is None or isinstance(own, torch.nn.Module) else instance_dict(own)
     held = [*variables.items(), *((f"self.{name}", value) for name, value in inside.items())]
-    return {name: str(value.device) for name, value in held if torch.Tensor in type(value).__mro__}
+    found = {name: str(value.device) for name, value in held if torch.Tensor in type(value).__mro__}
+    return found | {f"self.{name}": str(value) for name, value in inside.items() if type(value) is Device}
 
 
 def export() -> list[dict[str, Any]]:
