@@ -96,3 +96,10 @@ def test_a_type_that_a_test_above_has_settled(guard: str, given: str, expected: 
     helper = HELPER.replace("    return", f"    {guard}\n    return")
     text = f"from net import scaled\nprint(scaled(torch.ones(3), {given}))\n"
     assert helper != HELPER and strengths(helper, MOVED, {"other.py": text}) == expected
+
+
+@pytest.mark.parametrize(("test", "expected"), [("np.ndarray", []), ("list", ["strong"])])
+def test_an_array_for_which_a_test_above_ends_the_function(test: str, expected: list[str]) -> None:
+    helper = HELPER.replace("    return x", f"    if isinstance(factor, {test}):\n        return x\n    return x")
+    caller = "import numpy as np\nfrom net import scaled\n\nprint(scaled(torch.ones(4), np.ones(4)))\n"
+    assert strengths(helper, MOVED, {"main.py": caller}) == expected

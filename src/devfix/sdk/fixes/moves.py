@@ -21,9 +21,10 @@ from devfix.sdk.trace.operands import blamed_operand, peer_operand
 from devfix.sdk.trace.sites import FixSite, fix_sites
 from devfix.source import File, Sources
 from devfix.source.edits.device_arguments import conditional_of_alike
+from devfix.source.edits.expressions import move_unless_none
 from devfix.source.edits.statements import insert_before
 from devfix.source.queries.bound_names import is_bound, is_local
-from devfix.source.queries.optional import may_be_no_tensor
+from devfix.source.queries.optional import is_none_otherwise, may_be_no_tensor
 from devfix.source.queries.reading import is_given, is_read, parameters
 from devfix.source.queries.repository import Repository
 from devfix.source.queries.writes import is_alone, is_written_below
@@ -61,9 +62,14 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
         yield from filter(None, (_updated_there(file, updated, each) for each in anchors))
     for text in dict.fromkeys([*named, *unnamed]):
         nodes = occurrences(file, root, text)
-        if not nodes or (written and _is_parameter(file, nodes[0], text)) or may_be_no_tensor(file, nodes[0], text):
+        if not nodes or (written and _is_parameter(file, nodes[0], text)):
             continue
         anchors, near = device_expressions(diagnosis, site, file), sorted(() if text in named else own)
+        is_own = (each for each in anchors if not each.startswith(f"{text}."))
+        unless_none = (_unless_none(file, nodes[0], text, each) for each in is_own if not written)
+        if may_be_no_tensor(file, nodes[0], text):
+            yield from filter(None, unless_none)
+            continue
         # A plain `device` reads better than the part of a module that happens to be met: `net.bias.device`.
         is_named = bool(anchors and near) and anchors[0].isidentifier() and near[0].count(".") > 1
         for anchor in dict.fromkeys([*anchors, *near] if is_named else [*near, *anchors]):
@@ -79,6 +85,7 @@ def move_argument(diagnosis: Diagnosis, site: FixSite, source: Sources) -> Itera
             if beside:  # an operator refuses a list as long as one element of it is elsewhere
                 changes.sort(key=lambda each: each is not both)
             yield from (each for each in changes if each)
+        yield from filter(None, unless_none)
 
 
 def is_written_to(failure: Failure, operand: Operand) -> bool:
@@ -170,6 +177,15 @@ def _rebound(file: File, node: cst.BaseExpression, text: str, anchor: str, met: 
     move = f"{text}.cpu()" if anchor == '"cpu"' else f"{text}.to({anchor})"
     module = insert_before(file, statement, [f"{text} = {move}"])
     return change(file, module, f"Move `{text}` to `{anchor}` before it is used")
+
+
+def _unless_none(file: File, node: cst.BaseExpression, text: str, anchor: str) -> Change | None:
+    """Return a change that moves an argument of a call unless it is None, as it is in other calls."""
+    given = file.parent(node)
+    if not isinstance(given, cst.Arg) or given.star or not is_none_otherwise(file, node, text):
+        return None
+    module, title = file.replace({node: move_unless_none(node, anchor)}), f"Move `{text}` to `{anchor}`"
+    return change(file, module, f"{title}, unless it is None", safety=Safety.LIKELY)
 
 
 def _updated_target(root: cst.CSTNode) -> cst.BaseExpression | None:

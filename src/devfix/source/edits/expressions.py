@@ -122,6 +122,16 @@ def with_comment_of(commented: cst.Comma | None, comma: cst.Comma) -> cst.Comma:
     return comma.with_changes(whitespace_after=space.with_changes(first_line=line, empty_lines=()))
 
 
+def move_unless_none(node: cst.BaseExpression, device: str) -> cst.IfExp:
+    """Return an expression that moves what another one holds, or is None where that is.
+
+    >>> cst.Module([]).code_for_node(move_unless_none(expression("self.weight"), "x.device"))
+    'None if self.weight is None else self.weight.to(x.device)'
+    """
+    asked = cst.Comparison(node, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
+    return cst.IfExp(asked, cst.Name("None"), move_to(node, device))
+
+
 def move_to(node: cst.BaseExpression, device: str) -> cst.BaseExpression:
     """Return the expression moved to a device: merged into a `.to(dtype)` at its end, else with `.to(device)` appended.
 

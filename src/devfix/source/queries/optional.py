@@ -127,6 +127,38 @@ def may_be_left_none(file: File, node: cst.CSTNode, attribute: str) -> bool:
     return not _is_settled(file, function, node, attribute)
 
 
+def is_none_otherwise(file: File, node: cst.CSTNode, name: str) -> bool:
+    """Return whether a name is a tensor at a node or else None, as nothing before the node says which.
+
+    It is a parameter whose default is None, or an attribute that its class sets to None in other cases.
+
+    >>> file = File("m.py", b"class A:\\n  def __init__(self, w):\\n    self.w = t(w) if w else None\\n"
+    ...     b"  def f(self, x, y=None, z=0.5):\\n    return g(x, y, z, self.w)\\n")
+    >>> use = file.find(file.module, "g(x, y, z, self.w)")[0]
+    >>> [is_none_otherwise(file, use, each) for each in ("x", "y", "z", "self.w")]
+    [False, True, False, True]
+    """
+    holder, function = file.class_of(node), file.function_of(node)
+    if function is None or _is_settled(file, function, node, name) or _is_answered(file, node, name):
+        return False
+    if not name.isidentifier():
+        nodes = file.within(holder) if holder is not None and name.startswith("self.") else ()
+        return any(_sets_none(each, name) or _sets_either(each, name) for each in nodes)
+    given = next((each for each in parameter_nodes(function) if each.name.value == name), None)
+    if given is None or not _is_none(given.default):
+        return False
+    annotation = code(given.annotation.annotation) if given.annotation is not None else "Tensor"
+    return "Tensor" in annotation and not re.search(r"\b(int|float|bool|str|list|List|Sequence)\b", annotation)
+
+
+def _sets_either(node: cst.CSTNode, attribute: str) -> bool:
+    """Return whether a node is `self.name = value if test else None`, or the other way round."""
+    if not isinstance(node, cst.Assign) or not isinstance(node.value, cst.IfExp):
+        return False
+    cases = node.value.body, node.value.orelse
+    return any(map(_is_none, cases)) and any(code(each.target) == attribute for each in node.targets)
+
+
 def _sets_none(node: cst.CSTNode, attribute: str) -> bool:
     """Return whether a node is `self.name = None`, or `self.register_buffer("name", None)`."""
     if isinstance(node, cst.Assign):

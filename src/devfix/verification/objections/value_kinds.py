@@ -179,6 +179,8 @@ def _type_names(given: ast.expr) -> set[str]:
     """Return the types of a literal, built in and abstract; of another expression those that it may be."""
     if isinstance(given, ast.Constant):
         return {type(given.value).__name__, "Number"}
+    if isinstance(given, ast.Call) and re.match(r"(np|numpy)\.", ast.unparse(given.func)):
+        return {"ndarray"}
     sequence = (
         {"list"} if isinstance(given, ast.List | ast.ListComp) else {"tuple"} if isinstance(given, ast.Tuple) else set()
     )
