@@ -21,11 +21,12 @@ from devfix.verification.objections.host.loader_items import of_loader_items
 from devfix.verification.objections.host.pinned import of_pinned_tables
 from devfix.verification.objections.host.placed_parts import of_placed_parts
 from devfix.verification.objections.host.results import of_host_results, of_host_state
-from devfix.verification.objections.host.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
 from devfix.verification.objections.instances import of_instances
 from devfix.verification.objections.introduced import Introduced, find_introduced, with_names
 from devfix.verification.objections.left_none import of_left_none
 from devfix.verification.objections.members import of_members
+from devfix.verification.objections.memory.shared_memory import of_renewed_memory, of_shared_memory, of_written_arrays
+from devfix.verification.objections.memory.written_copies import of_written_copies
 from devfix.verification.objections.origins import of_origins
 from devfix.verification.objections.registered import of_modules, of_registered_on_host
 from devfix.verification.objections.replicas import of_replicas
@@ -49,6 +50,7 @@ CHECKS: tuple[Check, ...] = (
         of_shared_memory,
         of_renewed_memory,
         of_written_arrays,
+        of_written_copies,
         of_saved,
         of_modules_in_turns,
         of_placed_parts,

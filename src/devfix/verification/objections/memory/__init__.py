@@ -1,0 +1,1 @@
+"""Objections to copies of memory that something else reads or writes."""
