@@ -37,7 +37,7 @@ def test_a_name_is_moved_if_it_is_a_tensor(before: str, after: str, expected: st
         found = with_numbers(patch_of(f"{before}\n", f"{after}\n"), [name], is_double)
         assert found is not None
         assert found.edits[0].after.decode() == f"{HEAD}{expected}\n"
-        assert f"passes numbers for `{name}`" in found.reason
+        assert f"has no tensor for `{name}`" in found.reason
 
 
 @pytest.mark.parametrize(

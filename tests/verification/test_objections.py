@@ -197,6 +197,22 @@ def test_what_callers_pass_tells_what_an_attribute_is_given(passed: str, expecte
     assert all(each.numbers == "self.scale" for each in said)
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["grid = np.eye(4)", "if value:", "    grid = grid @ turn(value)"], ["strong"]),
+        (["grid = np.eye(4)", "grid = torch.from_numpy(grid)"], []),
+        (["grid = 0", "for each in value:", "    grid = grid + each"], []),
+        (["grid = turn(value)"], []),
+    ],
+)
+def test_an_attribute_that_is_an_array_elsewhere(lines: list[str], expected: list[str]) -> None:
+    body = "".join(f"        {each}\n" for each in [*lines, "self.scale = grid"])
+    said = found(f"import numpy as np\n{NET}\n    def tune(self, value):\n{body}", AT_USE)
+    assert [each.strength for each in said] == expected
+    assert all(each.numbers == "self.scale" for each in said)
+
+
 def test_a_tensor_or_the_number_that_is_a_default() -> None:
     either = SETTER.replace("value)", "value=1.0)").replace(
         "1 / value", "torch.tensor(value) if many(value) else value"

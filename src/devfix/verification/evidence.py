@@ -12,7 +12,7 @@ Strength = Literal["strong", "weak"]
 class Objection:
     """Evidence against a patch: "strong" rejects it, "weak" prefers another candidate.
 
-    `numbers` is the expression on which the patch calls a method although it is a number or a list of numbers
+    `numbers` is the expression on which the patch calls a method although it is a number, a list of numbers or an array
     elsewhere; a patch that accepts both would be valid.
     """
 

@@ -27,6 +27,7 @@ from devfix.verification.checks.stdout import differing_numbers, gpu_only_lines
 from devfix.verification.checks.suppression import still_fails
 from devfix.verification.classification import classify_run
 from devfix.verification.evidence import Objection
+from devfix.verification.numbers_met import numbers_met
 from devfix.verification.other_commands.endings import describe_other_end, ends_alike, ends_as
 from devfix.verification.other_worlds import AS_BEFORE, OtherWorlds, Runner
 from devfix.verification.requests import CPU, Expect, expect_nothing, expected_requests, first_request
@@ -147,7 +148,10 @@ class Verifier:
         if outcome in ("verified", "progressed") and (other := self._operand_change(diagnosis, reach, run, files)):
             outcome, reason = "behaviour-changed", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.ending}
-        return CandidateResult(patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure))
+        numbers = numbers_met(run, patch) if outcome == "broken" else ()
+        return CandidateResult(
+            patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure), 0, False, numbers
+        )
 
     def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world

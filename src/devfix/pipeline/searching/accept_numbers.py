@@ -1,4 +1,7 @@
-"""Adapt a candidate to callers that pass numbers: move tensors alone, or use `torch.as_tensor`, which takes both."""
+"""Adapt a candidate to callers that pass numbers: move tensors alone, or use `torch.as_tensor`, which takes both.
+
+So it is done for arrays of NumPy that a name may have.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +60,13 @@ def with_numbers(patch: Patch, names: Iterable[str], is_double: bool = False) ->
         return None
     listed = " and ".join(f"`{name}`" for name in names)
     stay = all(map(PLAIN.fullmatch, names))
-    ends = ": they stay what they are." if stay else ", which `torch.as_tensor` accepts."
-    reason = f"{patch.reason} Some code passes numbers for {listed}{ends}"
-    return replace(patch, title=f"{patch.title}, numbers too", reason=reason, edits=tuple(edits))
+    if stay:
+        title = f"{patch.title}, if it is a tensor"
+        more = f"Some code has no tensor for {listed}: that stays what it is."
+    else:
+        title = f"{patch.title}, numbers too"
+        more = f"Some code has numbers for {listed}, which `torch.as_tensor` accepts."
+    return replace(patch, title=title, reason=f"{patch.reason} {more}", edits=tuple(edits))
 
 
 def _converting(edit: Edit, names: Iterable[str]) -> Edit:

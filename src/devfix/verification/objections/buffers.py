@@ -25,7 +25,7 @@ from devfix.verification.objections.code import (
 )
 from devfix.verification.objections.fields import field_values
 from devfix.verification.objections.introduced import Introduced, class_of
-from devfix.verification.objections.value_kinds import is_of_numbers, kind_of, parameters
+from devfix.verification.objections.value_kinds import is_of_arrays, is_of_numbers, kind_of, parameters
 
 NO_TENSOR = "and a buffer takes tensors alone"
 _CASTS = {"half": "float16", "bfloat16": "bfloat16", "double": "float64"}
@@ -138,7 +138,8 @@ def _assignments(
                 if receiver == "self" and (owner not in family or (is_first and not constructed)):
                     continue
                 value = with_passed_values(value, path, owner, function, code)
-                kind = kind_of(value, function)
+                is_array = is_of_arrays(value, function, getattr(node, "lineno", 0))
+                kind = "other" if is_array else kind_of(value, function)
                 if kind == "unknown" and (
                     _is_computed_of(value, f"{receiver}.{name}", function)
                     or _is_of_tensors(value, path, owner, function, code)
@@ -152,7 +153,7 @@ def _assignments(
                 is_sure = kind == "other" and (receiver == "self" or receiver in made)
                 problem = f"{path}:{getattr(node, 'lineno', 0)} assigns `{ast.unparse(value)}` to `{name}`"
                 ends = NO_TENSOR if kind == "other" else "which may be no tensor"
-                numbers = f"self.{name}" if is_of_numbers(value, function) else ""
+                numbers = f"self.{name}" if is_array or is_of_numbers(value, function) else ""
                 yield Objection("strong" if is_sure else "weak", f"{problem}, {ends}", numbers)
 
 

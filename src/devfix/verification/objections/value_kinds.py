@@ -138,6 +138,22 @@ def is_of_numbers(node: ast.AST | None, function: Function | None = None, depth:
     return False
 
 
+def is_of_arrays(node: ast.AST | None, function: Function | None = None, line: int = 0, depth: int = 3) -> bool:
+    """Return whether an expression at a line is surely an array of NumPy, which stays one in what is computed of it."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).split(".")[0] in ("np", "numpy")
+    if isinstance(node, ast.Name) and function is not None and depth and not has_passed_value(node.id, function, line):
+        given = reaching_values(node.id, function, line)
+        first = [each for each in given if not _is_of_itself(each, node.id)]
+        return bool(first) and all(is_of_arrays(each, function, each.lineno, depth - 1) for each in first)
+    return False
+
+
+def _is_of_itself(value: ast.AST | None, name: str) -> bool:
+    """Return whether an operator computes a value from the name that gets it: `grid = grid @ turn(angle)`."""
+    return isinstance(value, ast.BinOp) and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value))
+
+
 def compares(function: Function, expression: str) -> bool:
     """Return whether a condition in a function mentions an expression: `if weights is not None`."""
     tests = (each.test for each in ast.walk(function) if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert))
