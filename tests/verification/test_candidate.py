@@ -6,14 +6,16 @@ from dataclasses import replace
 
 from verifier_cases import CPU, FIRST, HOME, SOURCE, failure, make_run, patch
 
-from devfix.model import Edit, Patch, Run, Safety, SourceLocation, Transfer, Verdict
+from devfix.model import Edit, Event, Failure, Operand, Patch, Run, Safety, SourceLocation, Transfer, Verdict
 from devfix.verification.candidate import (
     CandidateResult,
     copies_in_loop,
     diversify,
     is_not_better_than,
+    is_settled,
     is_stronger,
     mark_superseded,
+    moves_both_ways,
     order_by_copies,
     reject,
     where,
@@ -116,6 +118,36 @@ def test_a_copy_in_a_loop_is_one_that_an_edited_line_makes_again() -> None:
     given = candidate()
     for line, count, loops in ((1, 2, True), (1, 1, False), (2, 2, False), (2, 1, False)):
         assert copies_in_loop(replace(given, run=copying(line, count))) is loops
+
+
+def crossing(*directions: str) -> Run:
+    place = SourceLocation("m.py", 1, "f", owned=True)
+    return replace(make_run(HOME), transfers=tuple(Transfer(place, each, 1, 8) for each in directions))  # type: ignore[arg-type]
+
+
+def test_what_takes_tensors_to_the_host_and_back_gives_way() -> None:
+    stays, crosses = (
+        replace(candidate(), run=crossing("to-device")),
+        replace(candidate(), run=crossing("to-host", "to-device")),
+    )
+    assert moves_both_ways(crosses) and not moves_both_ways(stays)
+    assert not is_not_better_than(stays, crosses) and is_not_better_than(crosses, stays)
+    assert is_settled(stays) and not is_settled(crosses)
+
+
+def test_a_failure_turned_round_is_no_progress_unless_what_is_left_was_created_there() -> None:
+    def met(one: str, other: str, line: int) -> Failure:
+        made = Event("factory", "aten::zeros", other, (SourceLocation("m.py", 1, "f", owned=True),))
+        operands = Operand("self", one, "float32", ()), Operand("other", other, "float32", (), (), (made,))
+        return replace(failure(line, 2, 10), operands=operands)
+
+    before, after = met("cpu", "cuda:0", 3), met("cuda:0", "cpu", 4)  # below the line that the patch inserts
+    further = replace(candidate("progressed", rank=(0, 0)), run=replace(make_run(HOME), failure=after))
+    crosses = replace(candidate(), run=crossing("to-host", "to-device"))
+    assert is_stronger(further, crosses, before) and not is_stronger(further, candidate(), before)
+    unknown = replace(after, operands=tuple(replace(each, history=()) for each in after.operands))
+    left = replace(further, run=replace(further.run, failure=unknown))
+    assert not is_stronger(left, crosses, before), "nobody knows where it is created"
 
 
 def test_where_a_failure_is() -> None:

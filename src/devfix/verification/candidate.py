@@ -41,6 +41,8 @@ def is_not_better_than(candidate: CandidateResult, held: CandidateResult) -> boo
         return is_doubted(candidate)
     if held.worlds_still_failing != candidate.worlds_still_failing or held.worlds_still_failing:
         return candidate.worlds_still_failing >= held.worlds_still_failing
+    if moves_both_ways(candidate) != moves_both_ways(held):
+        return moves_both_ways(candidate)
     is_weaker = candidate.patch.rank[:1] > held.patch.rank[:1]
     is_doubtful = candidate.patch.safety is Safety.UNSURE and held.patch.safety is Safety.SAFE
     return candidate.run.copies >= held.run.copies or is_weaker or is_doubtful
@@ -58,11 +60,20 @@ def is_doubted(candidate: CandidateResult) -> bool:
 def is_stronger(further: CandidateResult, held: CandidateResult, before: Failure | None) -> bool:
     """Return whether a candidate that leads to another failure has better evidence than the verified one.
 
-    It has not where the same expression fails again, with its operands exchanged or where they were.
+    It has not where the same expression fails again with the operands where they were, nor with them exchanged; unless
+    the tensor that is on the host now is created there, too, and the verified one only takes tensors there and back.
     """
     given = before, further.run.failure, further.patch.edits
-    is_back = is_turned_round(*given) or is_repeated(*given)
-    return further.patch.rank[:1] < held.patch.rank[:1] and not is_back
+    if further.patch.rank[:1] >= held.patch.rank[:1] or is_repeated(*given):
+        return False
+    return not is_turned_round(*given) or (moves_both_ways(held) and _meets_stray(further.run.failure))
+
+
+def _meets_stray(failure: Failure | None) -> bool:
+    """Return whether a tensor of a failure was created on the host by owned code, and stayed there."""
+    operands = failure.operands if failure is not None else ()
+    made = [each.creation for each in operands if each.device == "cpu" and not each.transfers]
+    return any(each is not None and each.kind in ("factory", "random") and each.owned_place for each in made)
 
 
 def reject(candidate: CandidateResult, reason: str, outcome: VerdictOutcome = "superseded") -> CandidateResult:
@@ -105,6 +116,18 @@ def copies_in_loop(candidate: CandidateResult) -> bool:
     return any(each.count > 1 and is_edited(each.place, candidate.patch.edits) for each in candidate.run.transfers)
 
 
+def moves_both_ways(candidate: CandidateResult) -> bool:
+    """Return whether a line that the patch changed brings tensors to a GPU and back to the host.
+
+    What they follow there is on both: a sum that follows each of its summands, of which some are left on the host.
+    """
+    changed = (each for each in candidate.run.transfers if is_edited(each.place, candidate.patch.edits))
+    directions: dict[tuple[str, int], set[str]] = {}
+    for each in changed:
+        directions.setdefault((each.place.path, each.place.line), set()).add(each.direction)
+    return any({"to-host", "to-device"} <= found for found in directions.values())
+
+
 def order_by_copies(further: Sequence[CandidateResult]) -> list[CandidateResult]:
     """Sort candidates that lead to another failure: those that lead to that of the first one with fewer copies first.
 
@@ -125,4 +148,10 @@ def where(failure: Failure) -> str:
 
 def is_settled(held: CandidateResult) -> bool:
     """Return whether no candidate can be better than this one: it moves only what failed, and not in a loop."""
-    return not held.worlds_still_failing and not is_doubted(held) and not held.patch.joint and not copies_in_loop(held)
+    return (
+        not held.worlds_still_failing
+        and not is_doubted(held)
+        and not held.patch.joint
+        and not copies_in_loop(held)
+        and not moves_both_ways(held)
+    )
