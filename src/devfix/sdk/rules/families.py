@@ -62,10 +62,11 @@ class CreationRule(OperandRule):
         """Yield what `fix` yields where the tensor was created; not for loop variables, which are many tensors.
 
         Those that one comprehension creates for an attribute are created at one place: `self.slow = [zeros(n) for …]`.
-        So are those of one module: `model = nn.Linear(4, 1)`.
+        So are those of one module, `model = nn.Linear(4, 1)`, and the rows of one tensor: `for row in torch.eye(n)`.
         """
         for site in ctx.creation_sites():
-            if ctx.loop_frame is None or _is_kept_comprehension(site) or _is_of_one_object(site):
+            is_one = _is_kept_comprehension(site) or _is_of_one_object(site) or _is_gone_through(site)
+            if ctx.loop_frame is None or is_one:
                 yield from self.fix(ctx, site)
 
     @abstractmethod
@@ -77,6 +78,18 @@ def _is_of_one_object(site: Site) -> bool:
     """Return whether a site is the only call of a class, which creates all of them: outside of loops."""
     call = site.call()
     return call is not None and last_name(call.func)[:1].isupper() and not site.file.loops_around(call)
+
+
+def _is_gone_through(site: Site) -> bool:
+    """Return whether a site is the tensor, in no list, whose rows a loop goes through."""
+    inner: cst.CSTNode | None = site.call()
+    for each in site.file.ancestors(inner) if inner is not None else ():
+        if isinstance(each, cst.For | cst.CompFor):
+            return inner is each.iter
+        if not isinstance(each, cst.Call | cst.Attribute | cst.Arg):
+            return False
+        inner = each
+    return False
 
 
 def _is_kept_comprehension(site: Site) -> bool:
