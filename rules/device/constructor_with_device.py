@@ -33,7 +33,7 @@ class ConstructorWithDevice(CallRule):
             return
         edits: dict[cst.CSTNode, cst.CSTNode] = {}
         for each in site.file.within(site.file.module, cst.Call):
-            found = match(each, "$_.$CLASS($$$, device=$DEVICE)")
+            found = match(each, "$_($$$, device=$DEVICE)")
             is_same = found is not None and code(each.func) == code(site.node.func)
             if found is not None and is_same and code(found["DEVICE"]) == code(given.value):
                 edits[each] = call_method(remove_keyword(each, "device"), "to", code(found["DEVICE"]))
