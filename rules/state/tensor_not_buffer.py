@@ -122,14 +122,16 @@ def _register(ctx: Context, found: StoredAttribute, file: File, assigned: list[A
     edits: dict[cst.CSTNode, cst.CSTNode] = {each: cst.Expr(call) for each, call in calls if call is not None}
     if len(edits) < len(assigned):
         return
+    title = f"Register `self.{name}` as a buffer"
     if found.module is not None and ctx.is_never_moved(found.module):
+        if found.module.device:  # a loop over modules may move it, where its parts were moved before
+            yield from rewrite(file, edits, title)
         yield from _register_and_move(ctx, found.module, file, edits, name)
     elif replaced := [*_replaced_in_use(ctx, found, file)]:
         for device, moved in replaced:
-            title = f"Register `self.{name}` as a buffer, and move what replaces it to `{device}`"
-            yield from rewrite(file, {**edits, **moved}, title)
+            yield from rewrite(file, {**edits, **moved}, f"{title}, and move what replaces it to `{device}`")
     else:
-        yield from rewrite(file, edits, f"Register `self.{name}` as a buffer")
+        yield from rewrite(file, edits, title)
 
 
 def _replaced_in_use(
