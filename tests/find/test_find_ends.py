@@ -203,6 +203,21 @@ def test_a_lifted_run_that_ends_at_its_start_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_test_by_which_pytest_ends_leaves_the_others_theirs(tmp_path: Path) -> None:
+    """A warning is named that cannot be imported, and the options stop at the first failure: the last test runs."""
+    ends = '@pytest.mark.filterwarnings("ignore::not_there.SomeWarning")\ndef test_ends():\n    pass\n'
+    fails = "def test_fails():\n    assert False\n"
+    root = searched_repository(tmp_path, ends=f"import pytest\n\n{ends}", fails=fails, finds=FINDS)
+    write(root, {"pytest.ini": "[pytest]\npythonpath = .\naddopts = -x\n"})
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message=options")
+    told = find(root, "--no-silent", "--gpus", "1")
+    assert [found["line"] for found in told["findings"]] == [5]
+    assert sorted(told["failed_cpu"]) == ["tests/test_ends.py::test_ends", "tests/test_fails.py::test_fails"]
+    assert told["missing"] == ["not_there"]
+
+
+@pytest.mark.slow
 def test_what_selects_nothing_is_wrong_usage(tmp_path: Path) -> None:
     root = searched_repository(tmp_path, a=FINDS)
     done = subprocess.run(command(root, "--select", "shifted"), capture_output=True, text=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, takewhile
 
-from devfix.find.passes import PassResult
+from devfix.find.passes import OF_PYTEST, PassResult
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind
 
@@ -17,7 +17,6 @@ _LACKS_GPU = re.compile("Found no NVIDIA driver|not compiled with (CUDA|XPU)|No 
 _DESELECTED = re.compile(r"\d+ deselected in ")
 _RAISED = "E "
 _EXCEPTION = re.compile(r"[\w.]+(:|$)")
-_OF_HOOK = "INTERNALERROR> "
 
 
 def notes_of(suite: Suite, control: PassResult) -> Iterator[str]:
@@ -81,7 +80,7 @@ def own_modules(missing: Iterable[str], tracked: Iterable[str]) -> Iterator[str]
 def _last_said(output: str) -> str:
     """Return what pytest gave up for: the exception of a hook of the suite's, or of a conftest, else the last line."""
     lines = [line for line in output.splitlines() if line.strip()]
-    raised = [line.removeprefix(_OF_HOOK).strip() for line in lines if line.startswith(_OF_HOOK)]
+    raised = [line.removeprefix(OF_PYTEST).strip() for line in lines if line.startswith(OF_PYTEST)]
     if not raised and lines and lines[-1].startswith(_RAISED):
         return _first_raised(lines)
     return (raised or lines or [""])[-1].strip()

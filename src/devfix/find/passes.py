@@ -20,8 +20,10 @@ from devfix.model import Failure, Outcome, Run, World
 from devfix.process.tempdirs import temporary_folder
 from devfix.trace import read_all
 
+OF_PYTEST = "INTERNALERROR> "  # begins the lines of an exception that no test, but pytest itself has ended by
 HANDLED = "handled"  # the folder in which the plugin writes what was caught
 USAGE, NONE_COLLECTED = 4, 5  # pytest's exit codes
+_FRUITLESS = 5  # runs in a row that end at their first test: so do all
 _LOOK = 0.5  # seconds between two looks at what is written
 Shown = Callable[[str, TestResults], None]
 
@@ -93,15 +95,19 @@ class SuiteRunner:
         found = PassResult(TestResults())
         left_out = list(skip)
         deadline = time.monotonic() + seconds
+        fruitless = 0
         while True:
             part = self._once(suite, world, deadline - time.monotonic(), left_out, only, title, interrupt, fresh)
             merge(found, part)
             killer = part.tests.running
             found.is_interrupted = part.is_interrupted
-            is_over = part.run is None or part.run.outcome not in (Outcome.SIGNAL, Outcome.TIMEOUT)
-            if is_over or not killer or killer in part.tests.results or time.monotonic() > deadline - 1:
+            is_whole = not killer or killer in part.tests.results
+            fruitless = 0 if part.tests.results else fruitless + 1
+            if part.run is None or part.is_interrupted or is_whole or time.monotonic() > deadline - 1:
                 return found
-            found.tests.results[killer], found.tests.reasons[killer] = "ended", "it ended the process"
+            found.tests.results[killer], found.tests.reasons[killer] = "ended", _ending(part.run)
+            if fruitless == _FRUITLESS:
+                return found
             left_out = [*skip, *found.tests.results]
 
     def _once(
@@ -175,8 +181,9 @@ class SuiteRunner:
         many = ("-n", str(self.options.processes)) if self.options.processes > 1 else ()
         # Names of tests begin at the folder that is searched, whichever configuration pytest finds by its arguments.
         own = ("--rootdir=.", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-q")
+        every = ("--maxfail=0",)  # whatever addopts say: one that fails does not keep the others from running
         return (
-            *("-m", "pytest", *plain, *own, *many),
+            *("-m", "pytest", *plain, *own, *every, *many),
             # As two words pytest would take the folder for one of the suite's, and look for the root above both.
             *("--devfix-lift", f"--lift-record={folder}", *suite.arguments),
         )
@@ -184,6 +191,13 @@ class SuiteRunner:
     def _watch(self, folder: Path, title: str, ended: threading.Event) -> None:
         while not ended.wait(_LOOK):
             self.show(title, read_results(folder))
+
+
+def _ending(run: Run) -> str:
+    """Return how a run ended before the test that it was at had a result."""
+    lines = (run.stdout + run.stderr).splitlines()
+    said = [line.removeprefix(OF_PYTEST).strip() for line in lines if line.startswith(OF_PYTEST)]
+    return said[-1] if said else "it ended the process"
 
 
 class _Kept:
