@@ -67,3 +67,20 @@ def test_tests_are_chosen(tmp_path: Path, order: dict[str, object], ran: list[st
     (tmp_path / "test_it.py").write_text(ENDLESS)
     told = read_results(lifted(tmp_path, order))
     assert [test.partition("::")[2] for test in told.results] == ran
+
+
+EXPECTED = """
+import pytest
+import torch
+
+@pytest.mark.xfail(torch.cuda.is_available(), reason="a kernel of CUDA's is wrong", strict=True)
+def test_sum():
+    assert torch.ones(3).sum().item() == 3
+"""
+
+
+@pytest.mark.slow
+def test_what_is_to_fail_on_a_real_gpu_may_pass_on_a_simulated_one(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(EXPECTED)
+    told = read_results(lifted(tmp_path, {}, "--gpus", "1", "--lift"))
+    assert (told.results, told.reasons) == ({"test_it.py::test_sum": "passed"}, {"test_it.py::test_sum": ""})

@@ -144,14 +144,14 @@ class LiftedTests:
             if told["at"]:
                 self._places.setdefault(told["at"], report.nodeid)
         elif report.when == "call" or (report.when == "setup" and not report.passed):
-            result = report.outcome
+            result = "passed" if _passes_unexpectedly(report) else report.outcome
         if result is not None:
             self._counts[result] += 1
             silent = properties.get(SILENT, [])
             self._counts[SILENT] += bool(silent)
             line = {"test": report.nodeid, "result": result, "seconds": report.duration, "silent": silent}
             line["untold"] = bool(properties.get(UNTOLD))
-            reason = {} if report.passed else {"reason": last_line(report) if report.failed else _skipped_for(report)}
+            reason = {} if result == "passed" else {"reason": last_line(report) if report.failed else _skipped_for(report)}
             self._write({**line, **reason, **(told or {})})
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -224,6 +224,11 @@ def last_line(report: Any) -> str:
     lines = [line for line in str(report.longrepr).strip().splitlines() if not line.endswith(_OF_EXAMPLE)]
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]
     return (errors or lines or [""])[-1][:300]
+
+
+def _passes_unexpectedly(report: Any) -> bool:
+    """Return whether a test passed that was to fail: one that its author knows to fail on a real GPU."""
+    return report.failed and str(report.longrepr).startswith("[XPASS(strict)]")
 
 
 def _skipped_for(report: Any) -> str:
