@@ -206,6 +206,32 @@ def _turn_values(table: Any, turned: Callable[[Any], Any]) -> None:
                 table[key] = [turned(item) for item in value]
 
 
+def _add_sources(owned: str) -> None:
+    """Make the packages in `src/` of the worktree importable, as an editable install of the repository would.
+
+    Otherwise another copy is tested: an installed one, or that of another checkout. One with compiled modules is kept.
+    """
+    folder = os.path.join(owned, "src")
+    declared = any(os.path.exists(os.path.join(owned, name)) for name in ("pyproject.toml", "setup.cfg", "setup.py"))
+    if not declared or folder in sys.path or not os.path.isdir(folder) or _is_package(folder):
+        return
+    names = [name for name in os.listdir(folder) if _is_package(os.path.join(folder, name))]
+    others = (os.path.join(path, name) for path in sys.path if isinstance(path, str) and path for name in names)
+    if not names or any(_is_compiled(each) for each in others if _is_package(each)):
+        return
+    standard = os.path.dirname(os.__file__)
+    own = [isinstance(path, str) and path.startswith(standard) and "-packages" not in path for path in sys.path]
+    sys.path.insert(max((index + 1 for index, is_standard in enumerate(own) if is_standard), default=0), folder)
+
+
+def _is_package(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "__init__.py"))
+
+
+def _is_compiled(folder: str) -> bool:
+    return any(name.endswith((".so", ".pyd")) for _, _, names in os.walk(folder) for name in names)
+
+
 def _load_original(original: str, rest: str) -> bool:
     parts = rest.split(os.sep)
     if "site-packages" in parts or "dist-packages" in parts:
@@ -228,6 +254,7 @@ def _enter() -> None:
         return
     if original and owned and os.path.realpath(original) != os.path.realpath(owned):
         _turn(os.path.realpath(original), os.path.realpath(owned))
+        _add_sources(os.path.realpath(owned))
     kept = os.environ.pop("DEVFIX_CUDA_VISIBLE_DEVICES", "")  # set by a parent that hid the machine's real GPUs
     if kept.startswith("set "):
         os.environ["CUDA_VISIBLE_DEVICES"] = kept[4:]
