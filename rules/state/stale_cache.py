@@ -99,8 +99,18 @@ def _find_keyed(ctx: Context) -> Iterator[tuple[Site, KeyedCache]]:
     for site in filter(None, sites):
         names = {each.expression.rpartition("[")[0] for each in ctx.names_in(site.frame)}
         for kept in keyed_caches(site.file, site.function) if site.function is not None else ():
-            if kept.holder in names or kept.value in (site.node, *site.file.ancestors(site.node)):
+            around = (site.node, *site.file.ancestors(site.node))
+            if kept.holder in names or any(each in around for each in _find_making(kept)):
                 yield site, kept
+
+
+def _find_making(kept: KeyedCache) -> list[cst.CSTNode]:
+    """Return the expression that is kept, and what computes it: the branch that fills the cache, or an assignment."""
+    block = next((each for each in kept.file.ancestors(kept.value) if isinstance(each, cst.IndentedBlock)), None)
+    if block is not None and isinstance(kept.file.parent(block), cst.If | cst.ExceptHandler):
+        return [kept.value, block]
+    named = isinstance(kept.value, cst.Name)
+    return [kept.value, *(assignments(kept.file, code(kept.value), kept.function) if named else ())]
 
 
 def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
@@ -109,7 +119,8 @@ def _tell_apart(ctx: Context, site: Site, kept: KeyedCache) -> Changes:
     reads = [node for node in file.find(kept.function, kept.key) if not isinstance(file.parent(node), cst.AssignTarget)]
     is_key_alone = len(given) == 1 and len(reads) == len(kept.keys)
     keys = [given[0].value] if is_key_alone else kept.keys if len(given) < 2 else []
-    arguments = [argument(call, "device") for call in _find_factories(file, kept.value)]
+    factories = (call for node in _find_making(kept) for call in _find_factories(file, node))
+    arguments = [argument(call, "device") for call in factories]
     named = [code(each.value) for each in arguments if each is not None] or _find_move(ctx, site, kept.value)
     own = [each for each in named or site.device_expressions() if each.endswith("device")]
     own = [each for each in dict.fromkeys(own) if each.partition(".")[0] in parameters(kept.function)]
