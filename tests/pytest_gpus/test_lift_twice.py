@@ -136,3 +136,50 @@ def test_a_cache_lies_where_what_it_keeps_was_put_on_the_gpu(pytester: pytest.Py
     found = results(pytester, kernels=MOVED, test_kernels=USES_OF_MOVED)
     served = found["test_filtered"]["served"]
     assert (found["test_filtered"]["result"], served["function"], served["line"]) == ("finding", "filtered", 15)
+
+
+CHOSEN = """
+import pytest
+import torch
+import library
+
+TEST_DEVICE = torch.device("cpu")
+
+@pytest.fixture(scope="session", params=["cpu", pytest.param("cuda", marks=pytest.mark.skip)])
+def device(request):
+    return request.param
+
+@pytest.fixture(scope="module")
+def torch_device():
+    return torch.device("cpu")
+
+def test_name(device):
+    assert library.scaled(torch.ones(2).to(device)).sum() == 1
+
+def test_device(torch_device):
+    assert library.scaled(torch.ones(3).to(torch_device)).sum() == 3
+
+def test_global():
+    assert library.scaled(torch.ones(4, device=TEST_DEVICE)).sum() == 6
+
+class TestAttribute:
+    device = "cpu"
+
+    def test_attribute(self):
+        assert library.scaled(torch.ones(5, device=self.device)).sum() == 10
+
+def test_the_gpu_of_the_test(device, torch_device):
+    assert {device, str(torch_device), str(TEST_DEVICE), TestAttribute.device} == {"cuda:1"}
+"""
+
+
+@pytest.mark.slow
+def test_a_cache_shows_where_the_suite_chooses_the_device(pytester: pytest.Pytester) -> None:
+    found = results(pytester, test_chosen=CHOSEN)
+    assert {name: each["result"] for name, each in found.items() if each["result"] != "skipped"} == {
+        "test_name[cpu]": "finding",
+        "test_device": "finding",
+        "test_global": "finding",
+        "test_attribute": "finding",
+        "test_the_gpu_of_the_test[cpu]": "passed",
+    }

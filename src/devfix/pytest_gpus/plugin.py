@@ -103,8 +103,8 @@ def _begin(config: pytest.Config, wanted: Wanted | None) -> None:
         from devfix.pytest_gpus.lifted.chosen_device import ChosenDevice
         from devfix.pytest_gpus.lifted.results import LiftedTests
 
-        config.pluginmanager.register(LiftedTests(config, world), _LIFTED)
         chosen = ChosenDevice()
+        config.pluginmanager.register(LiftedTests(config, world, chosen.chosen_again), _LIFTED)
         chosen.begin(config.pluginmanager)
         config.pluginmanager.register(chosen, _CHOSEN)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from typing import Any
 
@@ -17,11 +20,33 @@ _NAME = re.compile(r"_*((torch|test|tests|default)_?)?device", re.IGNORECASE)
 _OPTIONS = {"device", "dtype"}  # the keys of a dictionary that tests hand on to factories, whatever its name is
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """A device in the place of one that a suite has chosen, and how to choose it again."""
+
+    put: Callable[[Any], None]
+    choose: Callable[[], Any]
+    chosen: Any
+
+
 class ChosenDevice:
     """The hooks that replace it before a test sees it: its author runs the suite on a GPU in this way."""
 
     def __init__(self) -> None:
         self._loaders: dict[Any, Any] = {}
+        self._choices: dict[tuple[int, str], _Choice] = {}  # by what has it, which is there as long as the suite
+
+    @contextmanager
+    def chosen_again(self) -> Iterator[None]:
+        """Choose again what tests share, for as long as a test aims at another GPU."""
+        choices = [*self._choices.values()]
+        for each in choices:
+            each.put(each.choose())
+        try:
+            yield
+        finally:
+            for each in choices:
+                each.put(each.chosen)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
@@ -34,11 +59,19 @@ class ChosenDevice:
         if outcome.excinfo is not None:
             return
         value = outcome.get_result()
-        chosen = _choose_device(fixturedef.argname, value)
+        is_alone = _names_gpu_alone(_parameters(fixturedef, request))
+
+        def choose() -> Any:
+            chosen = _choose_device(fixturedef.argname, value)
+            return _gpu_name(chosen) if is_alone and chosen is not value else chosen
+
+        chosen = choose()
         if chosen is not value:
-            chosen = _gpu_name(chosen) if _names_gpu_alone(_parameters(fixturedef, request)) else chosen
             outcome.force_result(chosen)
-            fixturedef.cached_result = (chosen, *fixturedef.cached_result[1:])
+            _put_result(fixturedef, chosen)
+            if fixturedef.scope != "function":
+                put = partial(_put_result, fixturedef)
+                self._choices[id(fixturedef), ""] = _Choice(put, choose, chosen)
 
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
         """Replace the attributes that classes of tests have, those that `setUp` gives their objects, and globals."""
@@ -48,11 +81,13 @@ class ChosenDevice:
                 chosen = _choose_device(name, value)
                 if chosen is not value:
                     setattr(cls, name, chosen)
+                    put, choose = partial(setattr, cls, name), partial(_choose_device, name, value)
+                    self._choices[id(cls), name] = _Choice(put, choose, chosen)
         for cls in tests:
             if cls.__setattr__ is object.__setattr__:
                 cls.__setattr__ = _set_chosen
         for module in list(sys.modules.values()):
-            _choose_globals(module)
+            self._choose_globals(module)
 
     def begin(self, manager: Any) -> None:
         """Replace the globals of a module as it was loaded: others import them, `partial(zeros, device=DEVICE)`.
@@ -63,7 +98,7 @@ class ChosenDevice:
         for loader in loaders:
             if hasattr(loader, "exec_module"):  # with `--assert=plain` pytest has no loader of its own
                 self._loaders[loader] = loader.exec_module
-                loader.exec_module = _choosing(loader.exec_module)
+                loader.exec_module = self._choosing(loader.exec_module)
 
     def end(self) -> None:
         """Leave the modules alone that are loaded from now on."""
@@ -71,24 +106,28 @@ class ChosenDevice:
             loader.exec_module = original
         self._loaders.clear()
 
+    def _choosing(self, original: Any) -> Any:
+        def exec_module(loader: Any, module: Any) -> None:
+            original(loader, module)
+            self._choose_globals(module)
+
+        return exec_module
+
+    def _choose_globals(self, module: Any) -> None:
+        """Replace the globals of a module of test code."""
+        whose, path = probe("lift.whose"), getattr(module, "__file__", None)
+        if whose is None or not isinstance(path, str) or whose.learn(path) != whose.Whose.TEST:
+            return
+        for name, value in list(vars(module).items()):
+            chosen = _choose_device(name, value)
+            if chosen is not value:
+                setattr(module, name, chosen)
+                put, choose = partial(setattr, module, name), partial(_choose_device, name, value)
+                self._choices[id(module), name] = _Choice(put, choose, chosen)
+
     def pytest_unconfigure(self) -> None:
         """End with the session."""
         self.end()
-
-
-def _choosing(original: Any) -> Any:
-    def exec_module(self: Any, module: Any) -> None:
-        original(self, module)
-        _choose_globals(module)
-
-    return exec_module
-
-
-def _choose_globals(module: Any) -> None:
-    """Replace the globals of a module of test code."""
-    whose, path = probe("lift.whose"), getattr(module, "__file__", None)
-    if whose is not None and isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
-        vars(module).update({name: _choose_device(name, value) for name, value in vars(module).items()})
 
 
 def _parameters(fixturedef: Any, request: Any) -> Iterator[Any]:
@@ -114,6 +153,12 @@ def _gpu_name(chosen: Any) -> Any:
     return name if number == "0" else chosen
 
 
+def _put_result(fixturedef: Any, value: Any) -> None:
+    """Replace the value that a fixture has made, unless it has been torn down since."""
+    if fixturedef.cached_result is not None:
+        fixturedef.cached_result = (value, *fixturedef.cached_result[1:])
+
+
 def _set_chosen(self: Any, name: str, value: Any) -> None:
     """Set an attribute of an object of a class of tests."""
     object.__setattr__(self, name, _choose_device(name, value))
@@ -126,7 +171,12 @@ def _choose_device(name: str, value: Any) -> Any:
             return value
         chosen = on_gpu(value["device"])
         return value if chosen is value["device"] else {**value, "device": chosen}
-    return on_gpu(value) if _NAME.fullmatch(name) else value
+    return on_gpu(value) if is_device(name) else value
+
+
+def is_device(name: str) -> bool:
+    """Return whether a fixture, a parameter or an attribute of a name is the device that a suite chooses."""
+    return _NAME.fullmatch(name) is not None
 
 
 def on_gpu(value: Any) -> Any:

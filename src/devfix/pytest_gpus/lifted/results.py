@@ -17,7 +17,7 @@ import pytest
 from devfix.pytest_gpus.lifted import doctests
 from devfix.pytest_gpus.lifted.order import RunOrder, TestTimeout, limit_time, read_order
 from devfix.pytest_gpus.lifted.scripts import ScriptFile
-from devfix.pytest_gpus.lifted.warm_ups import WarmUps
+from devfix.pytest_gpus.lifted.warm_ups import ChosenAgain, WarmUps
 from devfix.pytest_gpus.probe_bridge import probe
 from devfix.pytest_gpus.world import SuiteWorld
 
@@ -31,13 +31,13 @@ _GPU = re.compile(r"cuda|\b(mps|xpu)\b")
 class LiftedTests:
     """The hooks of a lifted run. Results travel from xdist's workers as properties of the reports."""
 
-    def __init__(self, config: pytest.Config, world: SuiteWorld) -> None:
+    def __init__(self, config: pytest.Config, world: SuiteWorld, chosen_again: ChosenAgain) -> None:
         self.world = world
         self._config = config
         self._counts: Counter[str] = Counter()
         self._places: dict[str, str] = {}
         self._order = RunOrder()
-        self._warm_ups = WarmUps(world)
+        self._warm_ups = WarmUps(world, chosen_again)
         self._of_subtests: list[BaseException] = []  # unittest catches them, and fails the test nevertheless
 
     @property
@@ -151,8 +151,9 @@ class LiftedTests:
             self._counts[SILENT] += bool(silent)
             line = {"test": report.nodeid, "result": result, "seconds": report.duration, "silent": silent}
             line["untold"] = bool(properties.get(UNTOLD))
-            reason = {} if result == "passed" else {"reason": last_line(report) if report.failed else _skipped_for(report)}
-            self._write({**line, **reason, **(told or {})})
+            if result != "passed":
+                line["reason"] = last_line(report) if report.failed else _skipped_for(report)
+            self._write({**line, **(told or {})})
 
     def pytest_collectreport(self, report: Any) -> None:
         """Report a module that could not be collected."""

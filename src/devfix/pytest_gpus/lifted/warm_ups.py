@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import copy
 import unittest
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
+from devfix.pytest_gpus.lifted.chosen_device import is_device
 from devfix.pytest_gpus.probe_bridge import probe
 from devfix.pytest_gpus.state_isolation import StateIsolation
 from devfix.pytest_gpus.world import SuiteWorld
 
 _UNITTEST = "_pytest.unittest"  # the module of pytest's fixture for a class of unittest
 _XUNIT = "_pytest.python"  # of those for `setup_module` and `setup_class`
+ChosenAgain = Callable[[], AbstractContextManager[None]]  # while it lasts, suites choose the GPU of a warm-up
 _PLAIN = {name: getattr(unittest.TestCase, name).__func__ for name in ("setUpClass", "tearDownClass")}
 
 
 class WarmUps:
     """Runs tests on the other GPU; `is_running` while one does."""
 
-    def __init__(self, world: SuiteWorld) -> None:
-        self._world = world
+    def __init__(self, world: SuiteWorld, chosen_again: ChosenAgain) -> None:
+        self._world, self._chosen_again = world, chosen_again
         self.is_running = False
 
     def run(self, item: Any) -> None:
@@ -35,7 +37,8 @@ class WarmUps:
         if here is None or not here.warms_up():
             return
         here.aim(is_warm_up=False)
-        first = None if _shares(item) else _copy(item)
+        made_twice = [each for each in _shared_fixtures(item) if _may_be_made_twice(each)]
+        first = None if _shares(item, made_twice) else _copy(item)
         if first is None:
             return
         isolation = StateIsolation(self._world)
@@ -43,8 +46,12 @@ class WarmUps:
         self.is_running = True
         here.aim(is_warm_up=True)
         try:
-            item.config.pluginmanager.get_plugin("runner").runtestprotocol(first, log=False, nextitem=item)
+            with self._chosen_again():
+                item.config.pluginmanager.get_plugin("runner").runtestprotocol(first, log=False, nextitem=item)
         finally:
+            for fixture in made_twice:
+                with suppress(Exception):  # of what it does at its end
+                    fixture.finish(item._request)
             self.is_running = False
             here.aim(is_warm_up=False)
             isolation.end_test()
@@ -60,11 +67,26 @@ class WarmUps:
             yield
 
 
-def _shares(item: Any) -> bool:
-    """Return whether a test shares a fixture, which would stay on the first GPU, or asks for a world."""
+def _shared_fixtures(item: Any) -> list[Any]:
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    shared = (each for defined in known.values() for each in defined if each.scope != "function" and each.baseid)
+    return [each for defined in known.values() for each in defined if each.scope != "function" and each.baseid]
+
+
+def _shares(item: Any, made_twice: Sequence[Any]) -> bool:
+    """Return whether a test shares a fixture, which would stay on the first GPU, or asks for a world."""
+    shared = (each for each in _shared_fixtures(item) if each not in made_twice)
     return item.get_closest_marker("gpus") is not None or any(not _lies_nowhere(each, item) for each in shared)
+
+
+def _may_be_made_twice(fixture: Any) -> bool:
+    """Return whether a shared fixture that no test has made yet may be made for a warm-up, and again after it.
+
+    A device, one of numbers and names, and one that every test has, such as of a seed, take no time.
+    """
+    if getattr(fixture, "cached_result", None) is not None or fixture.func.__module__ in (_UNITTEST, _XUNIT):
+        return False
+    lists_plain = bool(fixture.params) and all(map(_is_plain, fixture.params))
+    return lists_plain or is_device(fixture.argname) or bool(getattr(fixture, "_autouse", False))
 
 
 def _lies_nowhere(fixture: Any, item: Any) -> bool:
@@ -84,8 +106,8 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value))
     if isinstance(value, dict):
         return all(map(_is_plain, value.values()))
-    is_type = (type(value).__module__, type(value).__name__) == ("torch", "dtype")
-    return value is None or is_type or isinstance(value, (bool, int, float, complex, str, bytes, PurePath, Enum, type))
+    is_name = (type(value).__module__, type(value).__name__) in (("torch", "dtype"), ("torch", "device"))
+    return value is None or is_name or isinstance(value, (bool, int, float, complex, str, bytes, PurePath, Enum, type))
 
 
 def _prepares(case: Any) -> bool:
