@@ -7,29 +7,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from devfix.discovery.test_files import is_in_test
-from devfix.find.causes import (
-    Explanation,
-    Seen,
-    cause_of,
-    explain_failure,
-    failing_place,
-    handled_cause,
-    silent_cause,
-    stale_cause,
-)
+from devfix.find.causes import Seen, cause_of, failing_place, handled_cause, silent_cause, stale_cause
 from devfix.find.confirmation import CauseRun, Confirmation
 from devfix.find.control import asking_for_gpus, missing_modules, needing_gpus, own_modules
 from devfix.find.coverage import OVER, Coverage
+from devfix.find.explanations import Explanations
 from devfix.find.grouping import group_causes, is_same_tensor, join_by_remedy
 from devfix.find.lifted_pass import TELLS, TWICE, LiftedPass
 from devfix.find.passes import NONE_COLLECTED, PassResult, SuiteRunner
 from devfix.find.records import Cause, FindReport, options_past
 from devfix.find.results import TestResults
 from devfix.find.suites import Suite, SuiteKind
-from devfix.model import DeviceType, Failure, SilentKind, World
+from devfix.model import DeviceType, SilentKind, World
 from devfix.notes import Notes
 from devfix.progress import StepTimes
 from devfix.registry import Rule
@@ -191,15 +184,17 @@ class Search:
             if run.tells and test not in done.tests.told:
                 continue  # other runs show that
             if served is not None:
-                self.found.append((stale_cause(failure, served, seen, self._explain(failure)), suite))
+                self.found.append((stale_cause(failure, served, seen, self._explanations.explain(failure)), suite))
             else:
-                cause = cause_of(failure, seen, self._explain(failure), is_in_test)
+                cause = cause_of(failure, seen, self._explanations.explain(failure), is_in_test)
                 if not ((run.past or run.tells) and self._is_known(cause)):
                     self.found.append((cause, suite))
         if self.includes_handled and not run.shown_by:
             for test, failure in done.handled:
                 seen = Seen(test, suite.kind, device, past=run.past)
-                self.found.append((handled_cause(failure, seen, self._explain(failure), is_in_test), suite))
+                self.found.append(
+                    (handled_cause(failure, seen, self._explanations.explain(failure), is_in_test), suite)
+                )
         wanted = self.silent - {SilentKind.RESULT_ON_HOST} if run.is_twice else self.silent
         self.found += [
             (silent_cause(each, Seen(test, suite.kind, device, run.shown_by, run.past)), suite)
@@ -212,8 +207,9 @@ class Search:
         """Return whether a tensor has a cause already: past that, it may fail otherwise."""
         return any(is_same_tensor(each, cause) for each in self.causes)
 
-    def _explain(self, failure: Failure) -> Explanation:
-        return explain_failure(failure, self.rules, self.sources)
+    @cached_property
+    def _explanations(self) -> Explanations:
+        return Explanations(self.rules, self.sources)
 
     def confirm(self) -> None:
         """Run the first test of each cause alone, in a fresh process."""
@@ -221,7 +217,7 @@ class Search:
             return
         title = f"running {f'each of {number} findings' if (number := len(self.causes)) > 1 else 'the finding'} alone"
         self.step(title)
-        confirmation = Confirmation(self.runner, self._explain, lambda: self.left, self.causes.__setitem__)
+        confirmation = Confirmation(self.runner, self._explanations.explain, lambda: self.left, self.causes.__setitem__)
         with self._time_step("confirm"):
             if not confirmation.run([self._run_of(cause) for cause in self.causes], title):
                 self.notes.add(f"{OVER} every finding was run alone; --budget gives more")
