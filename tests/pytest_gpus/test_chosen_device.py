@@ -114,3 +114,32 @@ def test_a_device_that_helpers_bind_as_they_are_imported_is_the_gpu(pytester: py
     pytester.makeini("[pytest]\npythonpath = . tests\n")
     output = run(pytester, "--lift", "--world", "simulated", "tests")
     assert "1 passed, 1 ended in a finding, 0 in an artefact" in output.stdout.str(), output.stdout.str()
+
+
+@pytest.mark.slow
+def test_the_device_of_a_case_is_chosen(pytester: pytest.Pytester) -> None:
+    """A dictionary among a suite's parameters has it; a fixture of a module is still made once for each."""
+    pytester.makepyfile(
+        """
+        import pytest, torch
+
+        CASES = [{"seed": 0, "device": torch.device("cpu")}, {"seed": 1, "device": "cpu"}]
+        made = []
+
+        @pytest.fixture(params=CASES, scope="module")
+        def case(request):
+            made.append(request.param["seed"])
+            return {"x": torch.ones(2).to(request.param["device"]), "device": str(request.param["device"])}
+
+        def test_fixture(case):
+            assert case["x"].is_cuda and case["device"] == "cuda:0"
+
+        def test_is_made_once(case):
+            assert len(made) == made[-1] + 1
+
+        @pytest.mark.parametrize("case", CASES)
+        def test_parameter(case):
+            assert str(case["device"]) == "cuda:0" and CASES[0]["device"].type == "cpu"
+        """
+    )
+    run(pytester, "--lift", "--world", "simulated").assert_outcomes(passed=6)

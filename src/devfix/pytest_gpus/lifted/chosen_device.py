@@ -52,10 +52,20 @@ class ChosenDevice:
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
         """Replace the value of a fixture; pytest makes one of each parameter, too.
 
+        In a case, a dictionary among the parameters, its `device` is replaced.
+
         Where another parameter is the GPU by its name alone, the test is known to work with that: `x.device.type` may
         be compared with it.
         """
+        case = getattr(request, "param", None)
+        chosen_case = _choose_in_case(case)
+        if chosen_case is not case:
+            request.param = chosen_case
         outcome: Any = yield
+        if chosen_case is not case:  # pytest compares the parameter of the next test with it
+            request.param = case
+            if fixturedef.cached_result is not None:
+                fixturedef.cached_result = (fixturedef.cached_result[0], case, *fixturedef.cached_result[2:])
         if outcome.excinfo is not None:
             return
         value = outcome.get_result()
@@ -167,11 +177,16 @@ def _set_chosen(self: Any, name: str, value: Any) -> None:
 def _choose_device(name: str, value: Any) -> Any:
     """Return what a lifted run chooses for what a suite has chosen; anything that is no choice as it is."""
     if isinstance(value, dict):
-        if "device" not in value or not _OPTIONS.issuperset(value):
-            return value
-        chosen = on_gpu(value["device"])
-        return value if chosen is value["device"] else {**value, "device": chosen}
+        return _choose_in_case(value) if _OPTIONS.issuperset(value) else value
     return on_gpu(value) if is_device(name) else value
+
+
+def _choose_in_case(case: Any) -> Any:
+    """Return what a lifted run chooses in a dictionary with a device, as that of a case that tests are given."""
+    if type(case) is not dict or "device" not in case:
+        return case
+    chosen = on_gpu(case["device"])
+    return case if chosen is case["device"] else {**case, "device": chosen}
 
 
 def is_device(name: str) -> bool:
