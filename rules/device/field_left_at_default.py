@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import libcst as cst
 
@@ -16,6 +16,7 @@ from devfix.sdk import (
     SourceLocation,
     argument,
     binding_at,
+    calls_of_factories,
     last_name,
     parameter_nodes,
 )
@@ -56,10 +57,14 @@ def _constructions(ctx: Context) -> Iterator[tuple[CallSite, str]]:
     if position is None and constructor is not None and isinstance(constructor.node, cst.FunctionDef):
         name = name.lstrip("_")
         position = _position_of_default(constructor.node, name)
-    for file, call in islice(ctx.repository.callers(known[0]), MOST) if position is not None else ():
+    if position is None:
+        return
+    direct = ((file, call, position) for file, call in ctx.repository.callers(known[0]))
+    looked_up = ((file, call, None) for file, call in calls_of_factories(ctx.repository, known[0]))
+    for file, call, at in islice(chain(direct, looked_up), MOST):
         site = ctx.call_of(file, call)
         is_open = any(each.star == "*" for each in call.args)
-        if site is not None and not is_open and argument(call, name, position) is None:
+        if site is not None and not is_open and argument(call, name, at) is None:
             yield site, name
 
 

@@ -108,6 +108,7 @@ from devfix.source.queries.reading import (
     parameters,
     reads_of,
 )
+from devfix.source.queries.registries import calls_of_factories
 from devfix.source.queries.repository import Definition, Repository
 from devfix.source.queries.set_by_name import set_by_name
 from devfix.source.queries.writes import is_written
@@ -170,6 +171,7 @@ __all__ = [
     "binding_at",
     "call_method",
     "calls",
+    "calls_of_factories",
     "class_of",
     "classes_called",
     "classes_holding",
