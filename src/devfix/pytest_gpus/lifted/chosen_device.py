@@ -87,12 +87,7 @@ class ChosenDevice:
         """Replace the attributes that classes of tests have, those that `setUp` gives their objects, and globals."""
         tests = {each for item in items if (each := getattr(item, "cls", None)) is not None}
         for cls in {each for test in tests for each in test.__mro__ if each is not object}:
-            for name, value in list(vars(cls).items()):
-                chosen = _choose_device(name, value)
-                if chosen is not value:
-                    setattr(cls, name, chosen)
-                    put, choose = partial(setattr, cls, name), partial(_choose_device, name, value)
-                    self._choices[id(cls), name] = _Choice(put, choose, chosen)
+            self._choose_attributes(cls)
         for cls in tests:
             if cls.__setattr__ is object.__setattr__:
                 cls.__setattr__ = _set_chosen
@@ -126,14 +121,17 @@ class ChosenDevice:
     def _choose_globals(self, module: Any) -> None:
         """Replace the globals of a module of test code."""
         whose, path = probe("lift.whose"), getattr(module, "__file__", None)
-        if whose is None or not isinstance(path, str) or whose.learn(path) != whose.Whose.TEST:
-            return
-        for name, value in list(vars(module).items()):
+        if whose is not None and isinstance(path, str) and whose.learn(path) == whose.Whose.TEST:
+            self._choose_attributes(module)
+
+    def _choose_attributes(self, owner: Any) -> None:
+        """Replace the attributes of a class or module."""
+        for name, value in list(vars(owner).items()):
             chosen = _choose_device(name, value)
             if chosen is not value:
-                setattr(module, name, chosen)
-                put, choose = partial(setattr, module, name), partial(_choose_device, name, value)
-                self._choices[id(module), name] = _Choice(put, choose, chosen)
+                put, choose = partial(setattr, owner, name), partial(_choose_device, name, value)
+                put(chosen)
+                self._choices[id(owner), name] = _Choice(put, choose, chosen)
 
     def pytest_unconfigure(self) -> None:
         """End with the session."""
