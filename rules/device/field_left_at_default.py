@@ -39,7 +39,7 @@ class FieldLeftAtDefault(DeviceSourceRule):
         """Pass it in each call where something on the right device is in scope."""
         for site, name in _constructions(ctx):
             for device in site.device_expressions():
-                yield from site.add_keyword(name, device, f"Construct `{site.name}` with `{device}`", Safety.LIKELY)
+                yield from site.add_keyword(name, device, f"Pass `{device}` to `{site.name}`", Safety.LIKELY)
 
 
 def _constructions(ctx: Context) -> Iterator[tuple[CallSite, str]]:

@@ -18,7 +18,7 @@ def calls_of_factories(repository: Repository, holder: Definition) -> Iterator[t
     >>> list(calls_of_factories(ctx.repository, ctx.repository.definition("main.Model")))
     []
     """
-    for file in repository.files():
+    for file in repository.sources.containing("](", most=None):
         for function in file.within(file.module, cst.FunctionDef):
             star = function.params.star_kwarg
             tables = _tables_called(file, function, star.name.value) if star is not None else []
@@ -40,7 +40,7 @@ def _is_in_table(repository: Repository, holder: Definition, table: str) -> bool
     """Return whether a class is put into a dictionary of a name: by name, or by a function that decorates it."""
     name = holder.node.name.value
     decorators = {last_name(_callee(each.decorator)) for each in holder.node.decorators}
-    for file in repository.files():
+    for file in repository.sources.containing(table, most=None):
         for assigned in file.within(file.module, cst.Assign):
             targets = [each.target for each in assigned.targets]
             is_whole = any(last_name(each) == table for each in targets if isinstance(each, cst.Name | cst.Attribute))
