@@ -81,7 +81,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         if sources and sources[0].parameter:
             return self.confidence
         found = self.search(ctx)
-        inside = ctx.sources.file(_in_constructors(found.places)[0]) if found is not None else None
+        inside = ctx.sources.file(_constructor_of(found)) if found is not None else None
         used = _find_used(ctx, found, inside) if found is not None and inside is not None else None
         is_small = used is not None and used.methods == 1 and len(used.names) <= FEW and not used.is_filled
         return Confidence.INDIRECT if is_small else self.confidence
@@ -92,8 +92,8 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
         if sources and sources[0].parameter:  # which an earlier change has added for another object
             yield from ctx.rename_device(sources)
             return
-        inside = ctx.sources.file(_in_constructors(found.places)[0])
-        site = ctx.call_at(_constructing(found.places))
+        inside = ctx.sources.file(_constructor_of(found))
+        site = ctx.call_at(_constructing(found))
         if inside is None or site is None or _is_under_way(ctx, site) or _is_moved_in_use(ctx, found):
             return
         used, target = _find_used(ctx, found, inside), _target(site)
@@ -114,7 +114,7 @@ class TensorsOfPlainObject(EvidenceRule[StoredAttribute]):
 
 def _created_there(ctx: Context, file: File, found: StoredAttribute, site: CallSite, devices: list[str]) -> Changes:
     """Yield changes that create the constructor's tensors on the device, which it is given, or is to be given."""
-    made = ctx.site_at(_in_constructors(found.places)[0])
+    made = ctx.site_at(_constructor_of(found))
     constructor = made.function if made is not None else None
     if made is None or constructor is None:
         return
@@ -137,9 +137,14 @@ def _in_constructors(places: Sequence[SourceLocation]) -> list[SourceLocation]:
     return [each for each in places if each.owned and is_in_constructor(each.function)]
 
 
-def _constructing(places: Sequence[SourceLocation]) -> SourceLocation | None:
+def _constructor_of(found: StoredAttribute) -> SourceLocation:
+    """Return the place in the constructor that created the stored tensor."""
+    return _in_constructors(found.places)[0]
+
+
+def _constructing(found: StoredAttribute) -> SourceLocation | None:
     """Return where the object of the constructor was made."""
-    around = places[places.index(_in_constructors(places)[0]) :]
+    around = found.places[found.places.index(_constructor_of(found)) :]
     return next((each for each in around if not is_in_constructor(each.function)), None)
 
 
@@ -164,7 +169,7 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
 
     Returns None if the class keeps one of them on the host, or is a collection, whose items are moved.
     """
-    node = file.root_at(_in_constructors(found.places)[0])
+    node = file.root_at(_constructor_of(found))
     holder = file.class_of(node) if node is not None else None
     scope = {each.expression: each for each in ctx.failure.frames[found.frame].scope}
     name = f"{found.whole}.{found.attribute}"
@@ -195,7 +200,7 @@ def _find_used(ctx: Context, found: StoredAttribute, file: File) -> Used | None:
 
 def _is_own(variable: ScopeVariable, found: StoredAttribute) -> bool:
     """Return whether a tensor was created under the constructor that created the stored one: it was not given."""
-    constructor = _in_constructors(found.places)[0].function
+    constructor = _constructor_of(found).function
     made = [place.function for event in variable.history[:1] for place in event.places]
     return not made or constructor in made or any(each.endswith(".__init__") for each in made)
 

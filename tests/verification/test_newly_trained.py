@@ -31,41 +31,42 @@ class Net(nn.Module):
         return self.head(x)
 
 
-def train(net, parameters, device):
-    optimizer = torch.optim.SGD(parameters, lr=0.1)
+def train(net, groups, device):
+    optimizers = [torch.optim.SGD(each, lr=0.1) for each in groups]
     for _ in range(3):
-        optimizer.zero_grad()
         loss = net(torch.ones(1, 2, device=device)).square().sum()
         loss.backward()
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
+        for optimizer in optimizers:
+            optimizer.zero_grad()
         print(f"{loss.item():.4f}")
 """
 MAIN = """
 if __name__ == "__main__":
     device = "cuda" if torch.cuda.is_available() else "cpu"
     net = Net().to(device)
-    train(net, PARAMETERS, device)
+    train(net, GROUPS, device)
 """
 TUNE = """from main import Net, train
 
 net = Net()
-train(net, net.parameters(), "cpu")
+train(net, [net.parameters()], "cpu")
 """
 LISTED = "self.layers = [nn.Linear(2, 2) for _ in range(2)]"
 REGISTERED = "self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(2)])"
 
 
-def repaired(folder: Path, parameters: str, **files: str) -> Report:
-    root = make_repository(
-        folder / "project", {"main.py": PROGRAM + MAIN.replace("PARAMETERS", parameters), "tune.py": TUNE, **files}
-    )
+def repaired(folder: Path, groups: str) -> Report:
+    main = PROGRAM + MAIN.replace("GROUPS", groups)
+    root = make_repository(folder / "project", {"main.py": main, "tune.py": TUNE})
     return devfix.repair(root, run="python main.py", world="simulated")
 
 
 @pytest.mark.slow
 def test_layers_that_no_optimizer_has_are_registered_and_trained(tmp_path: Path) -> None:
     """Both commands print other losses, as they should: neither is an objection."""
-    report = repaired(tmp_path, "net.parameters()")
+    report = repaired(tmp_path, "[net.parameters()]")
     (repair,) = report.repairs
     assert repair.fix is not None and f"+        {REGISTERED}" in repair.fix.diff
     effect = (
@@ -73,7 +74,11 @@ def test_layers_that_no_optimizer_has_are_registered_and_trained(tmp_path: Path)
         "which no optimizer had before"
     )
     assert repair.fix.verdict.effects == (effect,)
-    assert report.others is not None and {each.comparison for each in report.others.ran} <= {"as before", "better"}
+    assert (
+        report.others is not None
+        and report.others.ran
+        and {each.comparison for each in report.others.ran} <= {"as before", "better"}
+    )
     shown = read(write(report))
     assert shown.fixes[0].verdict.effects == (effect,)
     assert effect in " ".join(text(shown).split())
@@ -81,9 +86,10 @@ def test_layers_that_no_optimizer_has_are_registered_and_trained(tmp_path: Path)
 
 @pytest.mark.slow
 def test_layers_that_an_optimizer_has_already_are_not_given_to_it_again(tmp_path: Path) -> None:
-    own = "[*net.head.parameters(), *(each for layer in net.layers for each in layer.parameters())]"
-    (repair,) = repaired(tmp_path, own).repairs
-    assert repair.fix is None or not repair.fix.verdict.effects
+    own = "[each for layer in net.layers for each in layer.parameters()]"
+    (repair,) = repaired(tmp_path, f"[net.parameters(), {own}]").repairs
+    assert repair.fix is not None and not repair.fix.verdict.effects
+    assert "ModuleList" not in repair.fix.diff and "+            layer.to(x.device)" in repair.fix.diff
 
 
 def edit(after: str) -> tuple[Edit, ...]:

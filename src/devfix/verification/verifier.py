@@ -149,9 +149,8 @@ class Verifier:
             outcome, reason = "behaviour-changed", other
         copies, worlds = (self.before.copies, run.copies), {home.name: run.ending}
         numbers = numbers_met(run, patch) if outcome == "broken" else ()
-        return CandidateResult(
-            patch, files, run, Verdict(outcome, worlds, *copies, reason, run.failure), 0, False, numbers
-        )
+        verdict = Verdict(outcome, worlds, *copies, reason, run.failure)
+        return CandidateResult(patch, files, run, verdict, numbers=numbers)
 
     def _operand_change(self, diagnosis: Diagnosis, reach: CountRequest, after: Run, files: Mapping[str, bytes]) -> str:
         before, runner, home = self.before, self.run, self.before.world

@@ -69,19 +69,19 @@ class ChosenDevice:
         if outcome.excinfo is not None:
             return
         value = outcome.get_result()
+        if _choose_device(fixturedef.argname, value) is value:
+            return
         is_alone = _names_gpu_alone(_parameters(fixturedef, request))
 
         def choose() -> Any:
             chosen = _choose_device(fixturedef.argname, value)
-            return _gpu_name(chosen) if is_alone and chosen is not value else chosen
+            return _gpu_name(chosen) if is_alone else chosen
 
         chosen = choose()
-        if chosen is not value:
-            outcome.force_result(chosen)
-            _put_result(fixturedef, chosen)
-            if fixturedef.scope != "function":
-                put = partial(_put_result, fixturedef)
-                self._choices[id(fixturedef), ""] = _Choice(put, choose, chosen)
+        outcome.force_result(chosen)
+        _put_result(fixturedef, chosen)
+        if fixturedef.scope != "function":
+            self._choices[id(fixturedef), ""] = _Choice(partial(_put_result, fixturedef), choose, chosen)
 
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
         """Replace the attributes that classes of tests have, those that `setUp` gives their objects, and globals."""

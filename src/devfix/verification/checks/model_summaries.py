@@ -16,11 +16,18 @@ _OF_REPR = re.compile(r"\s*(\(\S+\): .*|\))$")
 
 def registered_attributes(edits: Iterable[Edit]) -> frozenset[str]:
     """Return the attributes that edits turn into containers that register the modules or parameters in them."""
-    found: set[str] = set()
+    return frozenset(registering_lines(edits))
+
+
+def registering_lines(edits: Iterable[Edit]) -> dict[str, str]:
+    """Return the attributes that edits turn into such containers, each with the line that assigns it."""
+    found: dict[str, str] = {}
     for edit in edits:
-        before, after = (_REGISTERED.findall(text.decode("utf-8", "replace")) for text in (edit.before, edit.after))
-        found |= set(after) - set(before)
-    return frozenset(found)
+        before, after = (text.decode("utf-8", "replace") for text in (edit.before, edit.after))
+        known = set(_REGISTERED.findall(before))
+        made = (each for each in _REGISTERED.finditer(after) if each[1] not in known)
+        found |= {each[1]: each[0] + after[each.end() :].partition("\n")[0] for each in made}
+    return found
 
 
 def differs_by_children(before: str, after: str, names: Collection[str]) -> bool:

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from devfix.model import NO_COUNTS, CountRequest, Edit, Run
-from devfix.verification.checks.model_summaries import registered_attributes
+from devfix.verification.checks.model_summaries import registering_lines
 
-_BESIDE = "_modules"  # ends the name of a container that is registered beside the one that a program uses
+_ATTRIBUTE = re.compile(r"\bself\.(\w+)")
 
 
 def training_request(edits: Iterable[Edit]) -> CountRequest:
     """Return what a run without the patch is asked for, so that `newly_trained` knows."""
-    names = {name for each in registered_attributes(edits) for name in (each, each.removesuffix(_BESIDE))}
+    names = {name for line in registering_lines(edits).values() for name in _ATTRIBUTE.findall(line)}
     return CountRequest(untrained=tuple(sorted(names))) if names else NO_COUNTS
 
 
 def newly_trained(edits: Iterable[Edit], before: Run) -> str:
     """Return what a patch lets an optimizer train, if the run without it shows that the program meant to; else "".
 
-    There, all attributes that the patch registers held parameters which got gradients, in a model that was trained, and
-    which no optimizer had.
+    There, each attribute that the patch registers held parameters which got gradients, in a model that was trained, and
+    which no optimizer had; or the attribute did of which it is made, as `self.parts = nn.ModuleList(self.layers)`.
     """
-    wanted = registered_attributes(edits)
-    found = [each for each in before.untrained if {each.attribute, each.attribute + _BESIDE} & wanted]
-    if not wanted or not all(
-        {name, name.removesuffix(_BESIDE)} & {each.attribute for each in found} for name in wanted
-    ):
+    lines = registering_lines(edits).values()
+    found = [[each for each in before.untrained if each.attribute in _ATTRIBUTE.findall(line)] for line in lines]
+    if not found or not all(found):
         return ""
-    parts = (f"the {each.parameters} parameters in `{each.attribute}` of {each.type}" for each in found)
-    return f"The results change on every device: {' and '.join(parts)} are trained now, which no optimizer had before"
+    parts = {
+        f"{_count(each.parameters)} in `{each.attribute}` of {each.type}": None for several in found for each in several
+    }
+    is_one = sum(each.parameters for several in found for each in several) == 1
+    verb = "is" if is_one else "are"
+    return (
+        f"The results change on every device: {' and '.join(parts)} {verb} trained now, which no optimizer had before"
+    )
+
+
+def _count(number: int) -> str:
+    return "the parameter" if number == 1 else f"the {number} parameters"
